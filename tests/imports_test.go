@@ -1,4 +1,5 @@
-// Package tests holds what concerns the whole house. The black-box tests are in the folders below.
+// Package tests checks rules that concern the whole repository: imports, lines, documents. The black-box tests are in
+// the folders below.
 package tests
 
 import (
@@ -17,13 +18,14 @@ import (
 	"testing"
 )
 
-// A rule is what a package may import: packages of ours, and modules. The standard library is open to all.
+// A rule lists what a package may import: packages of this repository, and modules. Every package may import the
+// standard library.
 type rule struct{ ours, modules []string }
 
-// quoted is what stands in backticks.
+// quoted matches text in backticks.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// layers are the lines of the table of layers in CONTRIBUTING.md, by package.
+// layers reads the rows of the table of layers in CONTRIBUTING.md, by package.
 func layers(t *testing.T) map[string]rule {
 	t.Helper()
 	_, table, _ := strings.Cut(contributing(t), "\n## Layers\n")
@@ -42,7 +44,7 @@ func layers(t *testing.T) map[string]rule {
 		}
 		modules := names[2]
 		for i, m := range modules {
-			if !strings.Contains(strings.Split(m, "/")[0], ".") { // short, as under Dependencies
+			if !strings.Contains(strings.Split(m, "/")[0], ".") { // written short, as under Dependencies
 				modules[i] = "github.com/" + m
 			}
 		}
@@ -65,7 +67,7 @@ func contributing(t *testing.T) string {
 	return string(text)
 }
 
-// benchOnly are required by the benchmark's module and not by the product's.
+// benchOnly are modules that only the benchmark may require.
 var benchOnly = []string{
 	"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3", "github.com/aclements/go-moremath",
@@ -73,12 +75,12 @@ var benchOnly = []string{
 	"github.com/google/uuid",
 }
 
-// nested are the other modules of the house: their packages are not among those of go list pgflurry/... .
+// nested are the other modules of the repository. "go list pgflurry/..." does not list their packages.
 var nested = []string{
 	"bench", "tests/clients/go", "tests/frameworks/go", "tests/deploy/kubernetes", "tests/printed/tools/go",
 }
 
-// neverLinked must not be in any program, not even through another module: it is for tests.
+// neverLinked are modules for tests. No program may link them, not even through another module.
 var neverLinked = []string{
 	"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak",
 	"github.com/ory/dockertest/v3", "github.com/Shopify/toxiproxy/v2", "github.com/rs/zerolog",
@@ -125,7 +127,7 @@ func TestPackagesImportOnlyWhatTheTableOfLayersSays(t *testing.T) {
 	}
 }
 
-// within tells whether a package is of a module.
+// within returns a check: does a module contain this package?
 func within(path string) func(module string) bool {
 	return func(module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 }
@@ -150,8 +152,8 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 	}
 }
 
-// nestedPackages are those of the benchmark's module. Their imports are read from the files, because go list would want
-// the modules of others, which a machine that builds the product does not have.
+// nestedPackages returns the packages of the benchmark's module. It reads imports from the files. "go list" would need
+// modules that a machine that only builds the product lacks.
 func nestedPackages(t *testing.T) []goPackage {
 	t.Helper()
 	imports := make(map[string][]string)
@@ -164,7 +166,7 @@ func nestedPackages(t *testing.T) []goPackage {
 			return err
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), "../"))
-		imports[name] = append(imports[name], nil...) // a package that imports nothing is one too
+		imports[name] = append(imports[name], nil...) // also for a package without imports
 		for _, imported := range file.Imports {
 			imports[name] = append(imports[name], strings.Trim(imported.Path.Value, `"`))
 		}
@@ -208,7 +210,7 @@ func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTh
 		}
 		for _, required := range module.Require {
 			switch {
-			case required.Indirect || !strings.Contains(required.Path, "."): // the second are modules of the house
+			case required.Indirect || !strings.Contains(required.Path, "."): // without a dot: of this repository
 			case filepath.Dir(path) == ".." && slices.Contains(benchOnly, required.Path):
 				t.Errorf("the product's module requires %s, which only that of the benchmark may", required.Path)
 			case !strings.Contains(sentences, "`"+strings.TrimPrefix(required.Path, "github.com/")+"`"):
@@ -222,7 +224,7 @@ func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTh
 	}
 }
 
-// packages are those of the module in a folder.
+// packages returns those of the module in a folder.
 func packages(t *testing.T, folder string) (all []goPackage) {
 	t.Helper()
 	list := exec.Command("go", "list", "-C", folder, "-json=ImportPath,Name,Imports,Deps", "./...")

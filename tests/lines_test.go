@@ -11,16 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// widest is the number of columns that a line of source may have. A tab counts as four.
+// widest is the number of columns that a line of source may have. A tab counts four.
 const widest = 120
 
-// source are the kinds of files that people write: an extension, else a name, else what a script begins with. Markdown
-// is none, because a table has no line breaks.
+// source lists the kinds of files that people write: by extension, by name, or by the first bytes of a script. Markdown
+// is not among them, because a row of a table is one line.
 var source = []string{
 	".go", ".java", ".js", ".php", ".pl", ".py", ".rb", ".sh", ".sql", ".tcl", "Dockerfile", "Makefile", "#!",
 }
 
-// noSource are the folders whose files nobody writes by hand, generated how such a file begins elsewhere.
+// noSource lists folders that nobody writes by hand. Elsewhere a generated file begins with the text of generated.
 var (
 	noSource  = []string{".git", "node_modules"}
 	generated = []byte("// Code generated ")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// documents are the pages that people read.
+// documents returns the pages that people read, by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../docs/*.md")
@@ -28,10 +28,10 @@ func documents(t *testing.T) map[string]string {
 	return pages
 }
 
-// A document that says which test proves a sentence must not outlive the test. In docs/uniqueness.md the word before a
-// test is its folder.
+// A page that names a test as proof must not outlive that test. In docs/uniqueness.md the word before a test is its
+// folder.
 func TestEveryTestThatADocumentNamesExists(t *testing.T) {
-	folders := map[string][]string{} // of each test
+	folders := map[string][]string{} // of each test; several may have one name
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -82,7 +82,7 @@ func TestEveryFileThatADocumentLinksToExists(t *testing.T) {
 	}
 }
 
-// A heading that gets another text breaks the links to it, and a browser stays at the top of the page in silence.
+// If a heading changes, links to it break: a browser then silently stays at the top of the page.
 func TestEveryHeadingThatADocumentLinksToExists(t *testing.T) {
 	pages, linked := documents(t), 0
 	for path, text := range pages {
@@ -104,7 +104,7 @@ func TestEveryHeadingThatADocumentLinksToExists(t *testing.T) {
 	}
 }
 
-// anchors are the names by which links know the headings of a document.
+// anchors returns the link targets of the headings of a document.
 func anchors(text string) (names []string) {
 	text = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {

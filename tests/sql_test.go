@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A database whose encoding lacks a character refuses the whole text that holds it.
+// A database whose encoding lacks a character refuses the whole text that contains it.
 func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 	files := 0
 	for _, folder := range []string{

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// surroundings are functions that read what surrounds a process, or end it.
+// surroundings are functions that read the environment of a process, or end the process.
 var surroundings = []string{
 	"os.Args", "os.Environ", "os.Exit", "os.ExpandEnv", "os.Getenv", "os.LookupEnv", "syscall.Environ",
 	"syscall.Exit", "syscall.Getenv", "log.Fatal", "log.Fatalf", "log.Fatalln",
@@ -20,7 +20,7 @@ var surroundings = []string{
 // flagModules read the command line.
 var flagModules = []string{"flag", "github.com/spf13/pflag", "github.com/spf13/cobra"}
 
-// surroundingsOf are the exceptions, which CONTRIBUTING names: by file, what it uses.
+// surroundingsOf lists the exceptions, which CONTRIBUTING.md also names: what each file uses.
 var surroundingsOf = map[string]string{
 	"node/clock_steered.go": "os.Getenv",
 	"postgres/find.go":      "os.Getenv",
@@ -62,7 +62,7 @@ func TestBelowTheProgramsNothingReadsFlagsOrTheEnvironmentOrExits(t *testing.T) 
 	}
 }
 
-// usesOfSurroundings are those of one file.
+// usesOfSurroundings returns those of one file.
 func usesOfSurroundings(t *testing.T, path string) (uses []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who looks for the test of a promise looks there first.
+// A reader looks in these tables first for the test of a promise.
 func TestEveryFolderOfTestsHasItsRowInContributingAndEveryRowItsFolder(t *testing.T) {
 	text, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 
 const troubles = "../docs/troubleshooting.md"
 
-// served are the rooms whose log an operator of serve reads.
+// served are the folders whose log messages an operator of serve reads.
 var served = []string{"cmd/pgflurry", "idserver", "lease", "node", "primary", "proxy", "segment"}
 
-// A symptom is searched for as it stands there, so it must be a text of the program: one that was reworded leads nobody
-// to its row.
+// Readers search for a symptom by its text, so it must be a text of the program. After a change of that text nobody
+// would find the row.
 func TestEachSymptomOfTheTroubleshootingPageIsATextOfTheCode(t *testing.T) {
 	texts := append(goTexts(t), sqlTexts(t)...)
 	found := symptoms(t)
@@ -51,7 +51,7 @@ func TestEachWarningOfTheLogAndEachErrorOfTheProxyHasARowOfTroubleshooting(t *te
 	}
 }
 
-// symptoms are the texts in backticks of the first cells of the page's tables.
+// symptoms returns the texts in backticks in the first cells of the page's tables.
 func symptoms(t *testing.T) (found []string) {
 	t.Helper()
 	page, err := os.ReadFile(troubles)
@@ -66,7 +66,7 @@ func symptoms(t *testing.T) (found []string) {
 	return found
 }
 
-// holds says whether a text has the parts of a symptom, in their order. "…" stands for what varies.
+// holds says whether a text contains the parts of a symptom in order. "…" stands for a variable part.
 func holds(text, symptom string) bool {
 	for part := range strings.SplitSeq(symptom, "…") {
 		at := strings.Index(text, part)
@@ -78,7 +78,7 @@ func holds(text, symptom string) bool {
 	return true
 }
 
-// sources calls f with each file of the product that has the suffix, tests and benchmarks left out.
+// sources calls f with each file of the product that has the suffix. It leaves out tests and benchmarks.
 func sources(t *testing.T, suffix string, f func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
@@ -95,7 +95,7 @@ func sources(t *testing.T, suffix string, f func(path string)) {
 	}
 }
 
-// goTexts are the constant strings of all Go files, sums put together.
+// goTexts returns the constant strings of all Go files. It joins concatenated literals.
 func goTexts(t *testing.T) (texts []string) {
 	t.Helper()
 	sources(t, ".go", func(path string) {
@@ -112,7 +112,7 @@ func goTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// sqlTexts are the literals of all SQL files, those of several lines put together.
+// sqlTexts returns the literals of all SQL files. It joins those that span several lines.
 func sqlTexts(t *testing.T) (texts []string) {
 	t.Helper()
 	sources(t, ".sql", func(path string) {
@@ -120,7 +120,7 @@ func sqlTexts(t *testing.T) (texts []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// an apostrophe in a comment begins no literal
+		// an apostrophe in a comment does not begin a literal
 		file = regexp.MustCompile(`(?m)(^|\s)--\s.*$`).ReplaceAll(file, nil)
 		for _, literal := range regexp.MustCompile(`'(?:[^']|'')*'(?:\s*\n\s*'(?:[^']|'')*')*`).FindAll(file, -1) {
 			joined := regexp.MustCompile(`([^'])'\s*\n\s*'([^'])`).ReplaceAllString(string(literal), "$1$2")
@@ -130,7 +130,7 @@ func sqlTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// loggedTexts are the messages of the log's warnings and errors while the program serves.
+// loggedTexts returns the messages of the log's warnings and errors while the program serves.
 func loggedTexts(t *testing.T) (texts []string) {
 	t.Helper()
 	for _, room := range served {
@@ -159,7 +159,7 @@ func loggedTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// clientTexts are the messages of the proxy's table of errors.
+// clientTexts returns the messages in the proxy's table of errors.
 func clientTexts(t *testing.T) (texts []string) {
 	t.Helper()
 	ast.Inspect(parsed(t, "../proxy/errors.go"), func(n ast.Node) bool {
@@ -184,7 +184,7 @@ func parsed(t *testing.T, path string) *ast.File {
 	return file
 }
 
-// textOf is the value of a string literal, or of a sum of them.
+// textOf returns the value of a string literal, or of a concatenation of them.
 func textOf(e ast.Expr) (text string, constant bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Does what of the official image's entry point the tests use: PGDATA, PGPORT, POSTGRES_USER, POSTGRES_PASSWORD,
+# Does the part of the official entry point that the tests use: PGDATA, PGPORT, POSTGRES_USER, POSTGRES_PASSWORD,
 # POSTGRES_HOST_AUTH_METHOD, "postgres -c name=value", started as root or with --user.
 set -eu
 PGDATA=${PGDATA:-/var/lib/postgresql/data}
@@ -10,7 +10,7 @@ if [ "$(id -u)" = 0 ]; then
 	exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
 fi
 if ! getent passwd "$(id -u)" >/dev/null; then
-	# PostgreSQL wants a passwd entry; the official image feigns one, too.
+	# PostgreSQL needs an entry in passwd. The official image fakes one, too.
 	echo "stand-in:x:$(id -u):$(id -g)::/:/bin/sh" >>/etc/passwd
 fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then

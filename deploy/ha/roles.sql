@@ -1,7 +1,7 @@
--- The roles and the database of the application, made once, through the primary:
+-- Creates the roles and the database of the application. Run it once, on the primary, with a password for each role.
 --
 --   psql "host=haproxy port=5000 user=postgres dbname=postgres" \
---       -v owner=… -v lease=… -v application=… -f roles.sql      (the passwords)
+--       -v owner=PASSWORD -v lease=PASSWORD -v application=PASSWORD -f roles.sql
 --
 -- Then: pgflurry migrate up --database "host=haproxy port=5000 user=owner dbname=app"
 -- And:  psql "host=haproxy port=5000 user=owner dbname=app" -c "CALL pgflurry.grant_lease('lease')"

@@ -1,4 +1,4 @@
--- For each source of keys an order with lines; orders alone serve the inserts of one table.
+-- For each source of keys, a table of orders and one of their lines. Inserts into one table use only the orders.
 DO $$
 DECLARE
     source text;

@@ -20,7 +20,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// patient has no draw time out, and no ID too old, because the machine is busy.
+// patient never lets a draw time out or an ID get too old, even on a busy machine.
 var patient = client.Settings{MaxAge: time.Hour, Timeout: server.Patience}
 
 func pool(t testing.TB, source client.Source, settings client.Settings) *client.Pool {
@@ -32,7 +32,7 @@ func pool(t testing.TB, source client.Source, settings client.Settings) *client.
 	return p
 }
 
-// connections are a pool of pgx.
+// connections returns a pool of pgx.
 func connections(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	p, err := pgxpool.New(t.Context(), url)
@@ -43,7 +43,7 @@ func connections(t testing.TB, url string) *pgxpool.Pool {
 	return p
 }
 
-// database is the driver of pgx for database/sql.
+// database opens pgx's driver for database/sql.
 func database(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	config, err := pgx.ParseConfig(url)
@@ -100,7 +100,8 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 	}
 }
 
-// What docs/drawing-ahead.md says of a number that is a parameter, and what Pgx therefore does not send.
+// In some modes of pgx the proxy forwards a call whose number is a parameter, and PostgreSQL's function answers.
+// docs/drawing-ahead.md says which. So client.Pgx writes the number into the text.
 func TestInWhichModesOfPgxTheFunctionGivesIDsWhoseNumberIsAParameter(t *testing.T) {
 	s := serve(t)
 	for mode, fromFunction := range map[string]bool{
@@ -141,7 +142,7 @@ func TestManyGoroutinesDrawInFewStatements(t *testing.T) {
 	if n := s.seen.Len(); n != goroutines*each {
 		t.Errorf("%d IDs were given; expected %d", n, goroutines*each)
 	}
-	// a hundred of 1,000, and ten that led up to that
+	// a hundred batches of 1,000, and about ten smaller ones before the pool had grown to that
 	if n := s.drawn(t) - before; n < 100 || n > 115 {
 		t.Errorf("the proxy answered %d statements for %d IDs; expected about 110", n, goroutines*each)
 	}
@@ -184,7 +185,7 @@ func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
 				}
 				id, err := p.Next(t.Context())
 				if err != nil {
-					continue // between two proxies
+					continue // no proxy runs at this moment
 				}
 				if drawn.Add(1)%1_000 == 0 {
 					select {
@@ -200,7 +201,7 @@ func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
 	}
 	for range 3 {
 		<-thousand
-		<-thousand // one of them after the last proxy was there
+		<-thousand // two rounds: one of them began after the last replacement
 		s.replace(t)
 	}
 	<-thousand
@@ -261,7 +262,8 @@ func TestADatabaseWithoutTheFunctionIsToldFromOthers(t *testing.T) {
 	}
 }
 
-// The pool of the program's transactions has no connection left for a draw; the call ends by its context.
+// The pool has no connection left for a draw, because a transaction of the program holds the only one. The call ends
+// with its context.
 func TestACallThatCannotHaveAConnectionEndsByItsContext(t *testing.T) {
 	url := server.Migrated(t)
 	only := connections(t, url+"&pool_max_conns=1")
@@ -289,7 +291,7 @@ func TestACallThatCannotHaveAConnectionEndsByItsContext(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	next(t, p) // what it began has a connection now
+	next(t, p) // the draw that was given up goes on, and has a connection now
 }
 
 // insertOrder is what docs/drawing-ahead.md shows.

@@ -1,9 +1,8 @@
-// Package ahead proves that IDs can be drawn ahead of the insert as docs/drawing-ahead.md says: with package client,
-// and with the recipes in Python, TypeScript and Java.
+// Package ahead proves that programs can draw IDs ahead of the insert, as docs/drawing-ahead.md says. They use package
+// client, or the recipes in Python, TypeScript and Java.
 //
-// A program for each recipe stands in the folder of its language. For each deed it reads a line from standard input
-// and prints a line of JSON, with the IDs as strings in the order in which it got them. A recipe draws 100 IDs at a
-// time.
+// Each recipe has a program in the folder of its language. For each deed the program reads a line from standard input
+// and prints a line of JSON. The IDs are strings, in the order in which it got them. A recipe draws 100 IDs at a time.
 //
 //	parallel     four threads draw 10,000 IDs each, one by one; in TypeScript 40,000 calls at once
 //	restarted    250 IDs, one by one, of another proxy: the first one was killed before
@@ -18,10 +17,9 @@
 //	forked-in-c  the same, by a fork in C, which runs no hook of Python
 //	hibernate    the same as parallel, by Hibernate's generator; only in Java
 //
-// The environment names the server as for tests/clients, in AWAY_PORT a port where nobody listens,
-// and in ID_DATABASE the name of the ID database.
+// The environment names the server as for tests/clients. AWAY_PORT is a port where nobody listens, and ID_DATABASE is
+// the name of the ID database.
 //
-// Without Maven's repository there is no Hibernate 6 to compile its recipe with. In java/stubs stand the few
-// declarations of Hibernate 6 that it needs. So the recipe is compiled, and its draws run over JDBC, but not in
-// Hibernate.
+// Debian has no Hibernate 6, so java/stubs declares the few types of it that the recipe needs. The test compiles the
+// recipe against them and runs its draws over JDBC, without Hibernate itself.
 package ahead

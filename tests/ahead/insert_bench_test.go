@@ -26,18 +26,18 @@ import (
 var benchSQL string
 
 const (
-	turn = time.Second // what each contender has in a round
-	many = 1_000       // rows of a long statement
+	turn = time.Second // of each contender in a round
+	many = 1_000       // rows of the long statement
 	few  = 10          // lines of an order
 )
 
-// contender gives the rows of a workload their keys. Tables are named after it.
+// contender is a way to give rows their keys. Tables are named after it.
 type contender struct {
 	db  *pgxpool.Pool
-	ids *client.Pool // nil: the column's DEFAULT makes the key, and RETURNING gives it
+	ids *client.Pool // nil: the DEFAULT makes the key, and RETURNING reads it
 }
 
-// in is a statement for tables of a kind.
+// in puts the kind of table into a statement.
 func in(table, text string) string { return strings.ReplaceAll(text, "{}", table) }
 
 // one inserts a row.
@@ -76,7 +76,7 @@ func (c contender) thousand(ctx context.Context, table string) (int, error) {
 	return many, err
 }
 
-// order inserts a row and those that refer to it, in one transaction: in one round trip if the keys are known.
+// order inserts a row and its lines in one transaction. If the keys are known, that takes one round trip.
 func (c contender) order(ctx context.Context, table string) (int, error) {
 	var batch pgx.Batch
 	if c.ids == nil {
@@ -104,7 +104,7 @@ func (c contender) order(ctx context.Context, table string) (int, error) {
 	return 1 + few, c.db.SendBatch(ctx, &batch).Close()
 }
 
-// takeTurn inserts with all clients at once, and gives rows a second.
+// takeTurn inserts with all clients at once and returns rows a second.
 func takeTurn(b *testing.B, w workload, c contender, table string) float64 {
 	b.Helper()
 	var rows atomic.Int64
@@ -126,7 +126,7 @@ func takeTurn(b *testing.B, w workload, c contender, table string) float64 {
 	return float64(rows.Load()) / time.Since(began).Seconds()
 }
 
-// spread is the median with its quartiles.
+// spread formats the median with its quartiles.
 func spread(of []float64, format string) string {
 	slices.Sort(of)
 	at := func(part float64) float64 {
@@ -137,18 +137,18 @@ func spread(of []float64, format string) string {
 	return fmt.Sprintf(format+" ("+format+" – "+format+")", at(0.5), at(0.25), at(0.75))
 }
 
-// workload is what all contenders do in turns.
+// workload is an insert that all contenders do in turns.
 type workload struct {
 	name    string
 	clients int
 	insert  func(c contender, ctx context.Context, table string) (int, error)
 }
 
-// BenchmarkInsert prints the rows of the table in docs/drawing-ahead.md: rows a second with keys of each kind, in so
-// many interleaved rounds as b.N. Its command is there.
+// BenchmarkInsert prints the rows of the table in docs/drawing-ahead.md: rows a second with keys of each kind, in b.N
+// interleaved rounds. The page has its command.
 func BenchmarkInsert(b *testing.B) {
 	const clients = 8
-	cluster := server.Private(b, nil) // as it comes: each commit is on disk
+	cluster := server.Private(b, nil) // default settings: each commit reaches the disk
 	url := cluster.URL("postgres")
 	if err := migrations.Up(b.Context(), url, migrations.Settings{}); err != nil {
 		b.Fatal(err)

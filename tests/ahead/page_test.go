@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the files' text into docs/drawing
 
 const page = "../../docs/drawing-ahead.md"
 
-// quoted is a file's name, whether a snippet of it is meant, and the block of code below.
+// quoted matches the name of a file, a mark if only its snippet is meant, and the block of code below.
 var quoted = regexp.MustCompile("(?s)<!-- (\\S+)( snippet)? -->\n```(\\w+)\n(.*?)```\n")
 
 func TestThePageShowsTheCodeThatRan(t *testing.T) {
@@ -50,7 +50,7 @@ func TestThePageShowsTheCodeThatRan(t *testing.T) {
 	}
 }
 
-// source is a file's text, or what stands between the marks of its snippet, without their indentation.
+// source returns the text of a file, or only its snippet without indentation.
 func source(t *testing.T, name string, snippet bool) string {
 	t.Helper()
 	name = filepath.Join("../..", name)

@@ -16,10 +16,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// recipe is a program that tries a recipe.
+// recipe is a program that runs a recipe.
 type recipe struct {
 	name     string
-	make     func(t *testing.T, out string) // what must be made of it first, in folder out
+	make     func(t *testing.T, out string) // builds what the command needs into folder out
 	command  []string                       // {out} is that folder
 	deeds    []string
 	packages string
@@ -100,7 +100,7 @@ func TestEachRecipeDrawsInBatchesAndGivesNoIDTwice(t *testing.T) {
 			p := begin(t, s, r, out)
 			for _, deed := range r.deeds {
 				if deed == "restarted" {
-					s.replace(all) // which outlives this recipe
+					s.replace(all) // the proxies outlive this recipe's subtest
 				}
 				before := s.drawn(t)
 				p.say(t)
@@ -123,11 +123,11 @@ type line struct {
 	IDs         []string
 }
 
-// judge compares a deed with what it should have given, in so many statements.
+// judge compares a deed with the IDs that it should have given, and with the number of statements that it may take.
 func (s *served) judge(t *testing.T, l line, before int) {
 	t.Helper()
 	expected := map[string]struct{ ids, least, most int }{
-		// a batch may get too old on a machine that stalls
+		// more statements: on a machine that stalls, a batch may get too old before it is used
 		"parallel":    {40_000, 400, 500},
 		"hibernate":   {40_000, 400, 500},
 		"restarted":   {250, 2, 8},
@@ -153,7 +153,7 @@ func (s *served) judge(t *testing.T, l line, before int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Deed == "parameter" { // as docs/drawing-ahead.md says
+		if l.Deed == "parameter" { // the function gives these: docs/drawing-ahead.md
 			if worker(id) != databaseWorker {
 				t.Errorf("ID %d is the proxy's; expected one of the function", id)
 			}
@@ -163,7 +163,7 @@ func (s *served) judge(t *testing.T, l line, before int) {
 	}
 }
 
-// running is a program that does its deeds.
+// running is a program that waits for its next deed.
 type running struct {
 	cmd   *exec.Cmd
 	lines *json.Decoder
@@ -195,7 +195,7 @@ func begin(t *testing.T, s *served, r recipe, out string) *running {
 	return &running{cmd, json.NewDecoder(bufio.NewReader(output)), input}
 }
 
-// say has the program do its next deed.
+// say starts the program's next deed.
 func (p *running) say(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(p.input, "\n"); err != nil {

@@ -20,14 +20,14 @@ func TestMain(m *testing.M) { program.Main(m) }
 //go:embed item.sql
 var itemSQL string
 
-// databaseWorker is the worker of the function in a database that was migrated alone.
+// databaseWorker is the worker of the function in a database that has not joined another.
 const databaseWorker = 0
 
 const idDatabase = "ids"
 
 func worker(id int64) int64 { return id >> 12 & 1023 }
 
-// served is a database behind a proxy that may be replaced, and every ID that was seen of it.
+// served is a database behind a proxy that a test may replace, and every ID that clients have seen.
 type served struct {
 	*program.Proxy
 	direct, listen string
@@ -40,7 +40,7 @@ func serve(t *testing.T) *served {
 	return serveAt(t, server.Migrated(t))
 }
 
-// serveAt has a proxy in front of a database that is migrated.
+// serveAt starts a proxy in front of a migrated database.
 func serveAt(t *testing.T, direct string) *served {
 	t.Helper()
 	s := &served{
@@ -84,7 +84,7 @@ func (s *served) record(t *testing.T, ids ...int64) {
 
 var answers = regexp.MustCompile(`(?m)^pgflurry_(?:id_database_)?answers_total\{kind="snowflakes?"\} (\d+)$`)
 
-// drawn is how many statements the proxy has answered with IDs, its ID database included.
+// drawn counts the statements that the proxy has answered with IDs, also in its ID database.
 func (s *served) drawn(t *testing.T) (n int) {
 	t.Helper()
 	at := program.Field(s.Line("listening for operators"), "address")

@@ -31,9 +31,9 @@
 // its password, and the deeds leave out what they would do with rows. Each driver has a role of its own there, because
 // the proxy limits the wrong passwords of each.
 //
-// The programs ids_in_json of each language, and one of tests/frameworks, say what a driver makes of an ID in a column
-// and in a document: node/ids_in_json_report.js has their line of JSON, json_test.go the list.
+// The programs named ids_in_json, and one of tests/frameworks, report what a driver makes of an ID in a column and in a
+// document. node/ids_in_json_report.js describes their line of JSON. json_test.go lists the programs.
 //
-// With the flag -update the tests write their results into docs/clients.md and docs/json.md; without it they are
-// compared with those pages.
+// With the flag -update the tests write their results into docs/clients.md and docs/json.md. Without it they compare
+// the results with those pages.
 package clients

@@ -2,16 +2,16 @@ package clients
 
 import "pgflurry/tests/support/deeds"
 
-// driver is one line of the table.
+// driver is a row of the table.
 type driver struct {
 	deeds.Program
-	remark string // for the table
+	remark string // for the table's last column
 }
 
-// install gets the drivers.
+// install is the script that installs the drivers.
 const install = "tests/clients/install"
 
-// allDeeds are their names, in order; bareDeeds are those that need no table.
+// allDeeds has the names in order. bareDeeds has those that need no table.
 var (
 	allDeeds = []string{
 		"password", "scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "transaction", "copy", "notify",
@@ -67,7 +67,7 @@ func (d driver) saying(remark string) driver {
 	return d
 }
 
-// scripted is a driver of a language whose programs need nothing but an interpreter.
+// scripted is a driver whose program needs only an interpreter.
 func scripted(name, language, interpreter, program, packages string) driver {
 	return driver{Program: deeds.Program{
 		Name: name, Language: language, Source: program, Command: []string{interpreter, program}, Packages: packages,

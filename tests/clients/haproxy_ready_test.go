@@ -33,13 +33,13 @@ func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 	busy := server.Connect(t, proxies[0].URL)
 	server.Do(t, busy, "BEGIN")
 	proxies[0].Signal(syscall.SIGTERM)
-	b.checks(t, "L7STS", "L7OK") // it answers still, and says 503
+	b.checks(t, "L7STS", "L7OK") // it still answers the check, and says 503
 	for range 10 {
 		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
 		server.Value[int64](t, conn, draw)
 		conn.Close(context.Background())
 	}
-	server.Do(t, busy, "COMMIT") // what was open has gone on
+	server.Do(t, busy, "COMMIT") // the drain has not touched the open transaction
 	if code := proxies[0].End(); code != 0 {
 		t.Errorf("the drained proxy ended with %d", code)
 	}

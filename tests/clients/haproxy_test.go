@@ -23,14 +23,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// balancer is HAProxy in front of proxies. Its configuration is the one docs/poolers.md shows.
+// balancer is HAProxy in front of proxies, with the configuration that docs/poolers.md shows.
 type balancer struct {
 	url   string
 	stats string // Unix socket
 }
 
-// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each
-// server. Edits replace the odd text by the even one that follows it.
+// balance starts HAProxy with the page's configuration, and replaces the addresses in it. It adds more to the line of
+// each server. Of edits, each even text takes the place of the odd one before it.
 func balance(t *testing.T, direct string, servers []*program.Proxy, more string, edits ...string) *balancer {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
@@ -73,7 +73,7 @@ func balance(t *testing.T, direct string, servers []*program.Proxy, more string,
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// checks waits until the servers' last health checks ended as told, in order: L7OK, L4CON and the like.
+// checks waits until the last health check of each server has ended as expected, in order: L7OK, L4CON and the like.
 func (b *balancer) checks(t *testing.T, expected ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -115,7 +115,7 @@ func (b *balancer) statuses(ctx context.Context) (all []string) {
 	return all
 }
 
-// started is what a proxy has logged at its start, of which the line about segments is the last.
+// started waits for the last line that a proxy logs at its start, which is about segments. It returns the whole log.
 func started(p *program.Proxy) string {
 	p.Line("next_segment() is answered from memory")
 	return p.Output()
@@ -150,17 +150,17 @@ func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *t
 		t.Errorf("health checks and sessions are in the proxies' logs:\n%s", strings.TrimPrefix(after, before))
 	}
 
-	// A cancel request is a connection of its own, for which HAProxy may choose either.
+	// A cancel request is a connection of its own, so HAProxy may send it to either proxy.
 	for range 4 {
 		talk(t, b.url, pgx.QueryExecModeExec, (*speaker).cancel)
 	}
 
-	// A proxy that is told to end sends its idle sessions away and takes no new ones.
+	// A proxy that gets SIGTERM ends its idle sessions and accepts no new ones.
 	one.Signal(syscall.SIGTERM)
 	if code := one.End(); code != 0 {
 		t.Errorf("the first proxy ended with %d", code)
 	}
-	for range 10 { // HAProxy may not have noticed yet: it tries the other
+	for range 10 { // HAProxy may not know yet that one is gone; then it tries the other
 		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
 		id := fmt.Sprint(server.Value[int64](t, conn, draw))
 		if seen[id] || deeds.WorkerOf(t, id) == deeds.DatabaseWorker {
@@ -182,7 +182,7 @@ func TestAHealthCheckThatOnlyConnectsIsSilentToo(t *testing.T) {
 		}
 		conn.Close()
 	}
-	conn := server.Connect(t, p.URL+"&default_query_exec_mode=exec") // accepted after all of those
+	conn := server.Connect(t, p.URL+"&default_query_exec_mode=exec") // the proxy accepts it after all those above
 	server.Value[int64](t, conn, draw)
 	out, err := exec.Command(program.Path(t), "health", "--listen", p.Address).CombinedOutput()
 	if err != nil {
@@ -224,7 +224,7 @@ func TestHAProxysHeaderOfTheClientsAddressIsRefusedInASentence(t *testing.T) {
 	p.Line("connection refused")
 }
 
-// pageBlock is a code block of docs/poolers.md, named by its first line "# name".
+// pageBlock returns the code block of docs/poolers.md whose first line is "# name".
 func pageBlock(t *testing.T, name string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/poolers.md")

@@ -39,16 +39,16 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 			m.refusesTables(t, d, home.url)
 		})
 	}
-	home.stop(time.Since(began)) // each has gone two ways so far, and goes one more
+	home.stop(time.Since(began)) // the time of two visits by each driver is enough for the third
 	for _, d := range drivers {
 		if direct[d.Name] == nil {
-			continue // was not asked for
+			continue // PGFLURRY_TEST_CLIENTS did not ask for it
 		}
 		t.Run(d.Name+", PostgreSQL stopped", func(t *testing.T) {
 			there := m.visit(t, d, home.url, bareDeeds)
 			compare(t, direct[d.Name], there)
 			allFromMemory(t, there)
-			cells[d.Name][1+len(bareDeeds)] = "✓" // there would be no page if anything had failed
+			cells[d.Name][1+len(bareDeeds)] = "✓" // a failed test writes no page
 		})
 	}
 	if !t.Failed() {
@@ -56,7 +56,7 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 	}
 }
 
-// TestTheIDDatabase… needs no driver but those that the tests have anyway.
+// This test needs only drivers that the other tests need, too.
 func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t *testing.T) {
 	server.Tool(t, "psql")
 	m := newMatrix(t)
@@ -89,7 +89,7 @@ func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t
 	t.Run("psql and pgx, PostgreSQL stopped", all)
 }
 
-// refused expects a hint, and that the session goes on.
+// refused expects an error with a hint, and a session that goes on.
 func refused(t *testing.T, at string) {
 	t.Helper()
 	conn := server.Connect(t, at)
@@ -111,7 +111,8 @@ func refused(t *testing.T, at string) {
 	}
 }
 
-// sameColumns expects what drivers ask of the catalogs to have the columns that PostgreSQL gives, and no rows.
+// sameColumns compares the columns of what drivers ask the catalogs. The ID database returns the same ones as
+// PostgreSQL, without rows.
 func sameColumns(t *testing.T, directly, at string) {
 	t.Helper()
 	paths, err := filepath.Glob("../../idserver/command/lookups/*.sql")
@@ -147,14 +148,14 @@ func columnsOf(t *testing.T, conn *pgx.Conn, sql string) (columns []string) {
 	return columns
 }
 
-// idDatabase is a proxy that gives IDs in a database of its own. It leases from a cluster of its own.
+// idDatabase is a proxy with an ID database. Its lease is in a cluster of its own.
 type idDatabase struct {
 	t       *testing.T
 	url     string // of the ID database, for client_scram
 	cluster *postgres.Cluster
 }
 
-// newIDDatabase starts one with that window. It lets client_scram log in and the roles of the drivers.
+// newIDDatabase starts one with that window. client_scram and the roles of the drivers may log in.
 func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idDatabase {
 	t.Helper()
 	h := &idDatabase{t: t, cluster: server.Private(t, nil)}
@@ -172,12 +173,12 @@ func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idData
 	return h
 }
 
-// roleOf is the role of a driver in a database without tables.
+// roleOf returns the role of a driver in a database without tables.
 func roleOf(d driver) string {
 	return "client_" + strconv.Itoa(slices.IndexFunc(drivers, func(other driver) bool { return other.Name == d.Name }))
 }
 
-// run runs the product to its end, which must be a good one.
+// run runs the product, which has to exit 0.
 func run(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.Command(program.Path(t), arguments...)
@@ -187,7 +188,7 @@ func run(t *testing.T, input string, arguments ...string) {
 	}
 }
 
-// stop stops PostgreSQL when the lease lasts so long at least.
+// stop waits until the lease lasts for the reserve, and stops PostgreSQL then.
 func (h *idDatabase) stop(reserve time.Duration) {
 	h.t.Helper()
 	conn := server.Connect(h.t, h.url)
@@ -222,7 +223,7 @@ func allFromMemory(t *testing.T, lines []deeds.Line) {
 // ORMs are those that make and read tables by themselves.
 var orms = []string{"GORM", "Django", "SQLAlchemy", "Drizzle"}
 
-// refusesTables lets an ORM make its table, and a row in it. It must be told that it cannot.
+// refusesTables lets an ORM make a table and a row. The ORM must get an error that says why it cannot.
 func (m *matrix) refusesTables(t *testing.T, d driver, at string) {
 	t.Helper()
 	if !slices.Contains(orms, d.Name) {
@@ -236,7 +237,7 @@ func (m *matrix) refusesTables(t *testing.T, d driver, at string) {
 	}
 }
 
-// bareSession is a conversation of all that the ID database answers as PostgreSQL does.
+// bareSession says all that the ID database answers as PostgreSQL does.
 func bareSession(s *speaker) {
 	bareTransactions(s)
 	s.ask("PREPARE draw AS SELECT next_snowflake()")
@@ -248,7 +249,7 @@ func bareSession(s *speaker) {
 	s.ask(draw)
 }
 
-// bareTransactions is its part that a pooler in transaction mode allows.
+// bareTransactions says the part that a pooler in transaction mode allows.
 func bareTransactions(s *speaker) {
 	for n := range 3 {
 		s.ask(draw)

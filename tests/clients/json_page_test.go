@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// TestTheSQLOfThePageGivesWhatStandsBehindIt runs each statement; a comment behind one is its result.
+// This test runs each statement of the page. The comment behind a statement is its result.
 func TestTheSQLOfThePageGivesWhatStandsBehindIt(t *testing.T) {
 	url := server.Migrated(t)
 	server.Exec(t, url, authorsSQL)
@@ -32,7 +32,7 @@ func TestTheSQLOfThePageGivesWhatStandsBehindIt(t *testing.T) {
 	}
 }
 
-// TestTheJavaScriptOfThePageGivesWhatStandsBehindIt lets Node run each expression; a comment behind one is its value.
+// This test lets Node evaluate each expression of the page. The comment behind an expression is its value.
 func TestTheJavaScriptOfThePageGivesWhatStandsBehindIt(t *testing.T) {
 	deeds.Wanted(t)
 	command := exec.CommandContext(server.Within(t), "node", sourceFlag(t), "node/page_of_json.js")

@@ -20,27 +20,27 @@ var authorsSQL string
 
 const (
 	jsonPage = "../../docs/json.md"
-	anID     = "330678927360028673" // the one author's, and the one book's
+	anID     = "330678927360028673" // of the only author, and of the only book
 	jackson  = "/usr/share/java/jackson-databind.jar:/usr/share/java/jackson-core.jar:" +
 		"/usr/share/java/jackson-annotations.jar:" + jars
 )
 
-// made is a value as a driver made it of the ID.
+// made is the value that a driver made of the ID.
 type made struct{ Type, Text string }
 
-// fate is what a driver makes of an ID: see node/ids_in_json_report.js.
+// fate is what happens to an ID in a driver: see node/ids_in_json_report.js.
 type fate struct {
 	Driver, Version  string
 	Bigint, Document *made
 	Row              *string
 }
 
-// jsonProgram tells the fates of an ID with one driver, or a few.
+// jsonProgram reports the fate of an ID in one driver or more.
 type jsonProgram struct {
 	command     []string
 	build       []string
 	environment string
-	first       bool // it needs no more than the first group
+	first       bool // the first group of packages suffices
 }
 
 var jsonPrograms = []jsonProgram{
@@ -65,7 +65,8 @@ var jsonPrograms = []jsonProgram{
 	{command: []string{"bash", "psql/ids_in_json"}},
 }
 
-// sourceFlag makes JSON.parse give a reviver the text of a value. Node has it without a flag since version 21.
+// sourceFlag returns the flag with which JSON.parse passes the text of a value to a reviver. Node needs none from
+// version 21 on.
 func sourceFlag(t *testing.T) string {
 	t.Helper()
 	const probe = "JSON.parse('1', (key, value, context) => context === undefined)"
@@ -76,10 +77,10 @@ func sourceFlag(t *testing.T) string {
 	if strings.TrimSpace(string(out)) == "true" {
 		return "--harmony-json-parse-with-source"
 	}
-	return "--no-warnings" // nothing
+	return "--no-warnings" // this Node needs none; a flag must stand here
 }
 
-// run gives the fates that a program tells.
+// run runs the program and returns the fates that it reports.
 func (p jsonProgram) run(t *testing.T, out, url string) (all []fate) {
 	t.Helper()
 	source := sourceFlag(t)
@@ -111,7 +112,7 @@ func (p jsonProgram) run(t *testing.T, out, url string) (all []fate) {
 	return all
 }
 
-// fatesInGo are those of pgx and encoding/json.
+// fatesInGo returns those of pgx and encoding/json.
 func fatesInGo(t *testing.T, url string) []fate {
 	t.Helper()
 	conn := server.Connect(t, url)
@@ -142,7 +143,7 @@ func fatesInGo(t *testing.T, url string) []fate {
 	}
 }
 
-// cells are a line of the page's table.
+// cells returns the row of the page's table.
 func (f fate) cells() []string {
 	show := func(m *made) string {
 		switch {
@@ -197,7 +198,7 @@ func TestWhatDriversMakeOfAnIDIsWhatThePageSays(t *testing.T) {
 	for _, f := range seen {
 		now, was := f.cells(), said[f.Driver]
 		if len(was) == len(now) {
-			now[1] = was[1] // another version may stand there
+			now[1] = was[1] // versions may differ
 		}
 		if !slices.Equal(now, was) {
 			t.Errorf("docs/json.md says of %s\n%q\nnow it is\n%q\n%s", f.Driver, was, now, again)

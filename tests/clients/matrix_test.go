@@ -40,7 +40,7 @@ func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T)
 	}
 }
 
-// matrix is what all drivers share: one database, and every ID that was ever seen.
+// matrix is what all drivers share: one database, and every ID that any of them has seen.
 type matrix struct {
 	*deeds.Maker
 	direct string // URL
@@ -61,7 +61,7 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// serve starts a proxy that the drivers reach over TLS too.
+// serve starts a proxy that the drivers reach with TLS and without.
 func (m *matrix) serve(t *testing.T, direct, node string, more ...string) *program.Proxy {
 	t.Helper()
 	return program.Serve(t, direct, node, append([]string{
@@ -69,11 +69,11 @@ func (m *matrix) serve(t *testing.T, direct, node string, more ...string) *progr
 	}, more...)...)
 }
 
-// certificates are those that the package's server shows, and its proxies:
-// one of a CA of the tests, for localhost and 127.0.0.1.
+// certificates are those of the package's server and of its proxies. A CA of the tests signs them, for localhost and
+// 127.0.0.1.
 type certificates struct{ ca, cert, key string }
 
-// secured makes the package's server speak TLS.
+// secured switches TLS on in the package's server.
 func secured(t *testing.T) certificates {
 	t.Helper()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func secured(t *testing.T) certificates {
 	return c
 }
 
-// visit does deeds at one address and notes their IDs.
+// visit lets a driver do deeds at one address and records their IDs.
 func (m *matrix) visit(t *testing.T, d driver, at string, asked []string) []deeds.Line {
 	t.Helper()
 	lines := m.Run(t, d.Program, asked, m.environment(t, d, at, asked))
@@ -97,7 +97,7 @@ func (m *matrix) visit(t *testing.T, d driver, at string, asked []string) []deed
 	return lines
 }
 
-// environment is what the programs read, and the table where they need it.
+// environment returns the variables for the programs, and makes the table where they need it.
 func (m *matrix) environment(t *testing.T, d driver, at string, asked []string) []string {
 	t.Helper()
 	place := append(server.Environment(t, at), "CLIENT_CA="+m.secure.ca)
@@ -130,8 +130,8 @@ func compare(t *testing.T, direct, proxied []deeds.Line) {
 	}
 }
 
-// rise fails unless the IDs of each connection rise, for each worker by itself. A session that mixes answered and
-// forwarded calls mixes two workers, and its IDs may step back by the clock error between them.
+// rise fails unless the IDs of each connection rise. It looks at each worker by itself. A session that mixes answered
+// and forwarded calls mixes two workers, so its IDs may step back by the clock error between them.
 func rise(t *testing.T, parallel deeds.Line) {
 	t.Helper()
 	for thousand := range slices.Chunk(parallel.IDs, 1000) {
@@ -146,7 +146,7 @@ func rise(t *testing.T, parallel deeds.Line) {
 	}
 }
 
-// idsOf is how many IDs a deed must give; where drivers differ, as many as it gave, but one.
+// idsOf returns how many IDs a deed must give. Where drivers differ, any number is right, but at least one.
 func idsOf(l deeds.Line) int {
 	switch l.Deed {
 	case "password", "scram", "tls":

@@ -25,7 +25,7 @@ const (
 	again    = "run make test-clients, which writes the page"
 )
 
-// table is one of the page's, each of which has a line for each driver.
+// table is one of the page's tables. Each has a row for each driver.
 type table int
 
 const (
@@ -34,26 +34,26 @@ const (
 	bareTable // of the ID database
 )
 
-// rows are the cells of drivers' lines, the name first.
+// rows maps a driver to its cells. The first cell is its name.
 type rows map[string][]string
 
-// tables are what was seen in one run; a run does not see all tables.
+// tables has what one run has seen. A run does not see all tables.
 type tables map[table]rows
 
-// The first two tables could be one, but that is wider than a screen.
+// Two tables, because one would be wider than a screen.
 var (
 	idDeeds    = []string{"unprepared", "prepared", "pipeline", "mixed", "pool", "parallel", "default"}
 	otherDeeds = []string{"password", "scram", "tls", "transaction", "copy", "notify", "cancel"}
 )
 
-// widths are how many cells a line has: beside the marks the name, and remarks or a version.
+// widths has the number of cells of a row: the marks, the name, and remarks or a version.
 var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, bareTable: len(bareDeeds) + 3}
 
-// drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch
-// it depends on whether PostgreSQL has answered those already, so the table does not tell.
+// drawing has the deeds whose IDs the proxy gives if it can. In a transaction, and between other statements of a batch,
+// that depends on the replies that PostgreSQL has sent by then. So the table does not show it for those.
 var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "pool": true, "parallel": true}
 
-// marks are the table's cells, one a deed: see the legend in page.md.
+// marks returns a row's marks, one for each deed. The legend is in page.md.
 func marks(t *testing.T, proxied []deeds.Line) (all []string) {
 	t.Helper()
 	for _, l := range proxied {
@@ -69,7 +69,7 @@ func marks(t *testing.T, proxied []deeds.Line) (all []string) {
 	return all
 }
 
-// remarks are what there is to say: the remark if there is one, and the reasons of a driver's dashes, each once.
+// remarks joins the remark of a driver and the reasons of its dashes, each once.
 func remarks(remark string, proxied []deeds.Line) string {
 	var reasons []string
 	if remark != "" {
@@ -83,7 +83,7 @@ func remarks(remark string, proxied []deeds.Line) string {
 	return strings.Join(reasons, "; ")
 }
 
-// marksOf are the marks of some of the deeds that were done.
+// marksOf returns the marks of some of the deeds.
 func marksOf(done, marks, some []string) []string {
 	of := make([]string, len(some))
 	for i, deed := range some {
@@ -94,7 +94,7 @@ func marksOf(done, marks, some []string) []string {
 
 func bars(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// section is one heading with code.
+// section is a heading of the page and its code.
 type section struct{ Name, Language, Program, Code string }
 
 func sections(t *testing.T) (all []section) {
@@ -111,7 +111,7 @@ func sections(t *testing.T) (all []section) {
 	return all
 }
 
-// settle compares the page with what was just seen, which it writes there first if the flag -update says so.
+// settle compares the page with the results of this run. With the flag -update it writes them into the page first.
 func settle(t *testing.T, seen tables) {
 	t.Helper()
 	if *update {
@@ -120,7 +120,7 @@ func settle(t *testing.T, seen tables) {
 	comparePage(t, seen)
 }
 
-// writePage writes the page anew; a line that was not seen stays as it is.
+// writePage writes the page anew. A row that this run has not seen stays.
 func writePage(t *testing.T, seen tables) {
 	t.Helper()
 	said := readPage(t)
@@ -151,7 +151,7 @@ func writePage(t *testing.T, seen tables) {
 	}
 }
 
-// readPage gives the cells of each driver's lines, in the order of the tables.
+// readPage returns the cells of each driver's rows, in the order of the tables.
 func readPage(t *testing.T) map[string][][]string {
 	t.Helper()
 	page, err := os.ReadFile(pagePath)
@@ -168,7 +168,7 @@ func readPage(t *testing.T) map[string][][]string {
 	return said
 }
 
-// comparePage fails if the page says something else than what was just seen. Versions may differ.
+// comparePage fails if the page differs from the results of this run. Versions may differ.
 func comparePage(t *testing.T, seen tables) {
 	t.Helper()
 	said := readPage(t)
@@ -189,7 +189,7 @@ func comparePage(t *testing.T, seen tables) {
 	}
 }
 
-// TestEachDeedIsInOneTableOfThePage needs no driver.
+// This test needs no driver.
 func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
 	shown := slices.Sorted(slices.Values(slices.Concat(idDeeds, otherDeeds)))
 	done := slices.Sorted(slices.Values(allDeeds))

@@ -1,4 +1,4 @@
--- What pgx's own tests expect to find: see testsetup/postgresql_setup.sql of its module.
+-- Creates what pgx's own tests expect to find: see testsetup/postgresql_setup.sql of its module.
 CREATE EXTENSION hstore;
 CREATE EXTENSION ltree;
 CREATE DOMAIN uint64 AS numeric(20, 0);

@@ -22,7 +22,7 @@ import (
 //go:embed pgx_suite.sql
 var pgxSuiteSQL string
 
-// outcome is how one of pgx's tests ended.
+// outcome is the end of one of pgx's tests.
 type outcome struct {
 	action string // pass, fail or skip
 	output string
@@ -37,7 +37,7 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, pgxSuiteSQL)
 	secure := secured(t)
-	// With the server's own certificate, SCRAM's channel binding passes too.
+	// The proxy has the server's own certificate, so that SCRAM with channel binding passes, too.
 	through := program.Serve(t, direct, "pgx", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key,
 		"--upstream-tls", "require").URL
 	without := pgxEnvironment(t, direct, cluster.SocketDir, secure.ca)
@@ -45,7 +45,7 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 
 	expected := pgxTests(t, module, without, "./...")
 	got := pgxTests(t, module, with, "./...")
-	// a machine under load, perhaps: those again, by themselves
+	// A busy machine may be the reason. Run the tests that differ once more, alone.
 	if differing := differences(expected, got); len(differing) > 0 {
 		t.Logf("run again: %q", differing)
 		again := "-run=^(" + strings.Join(tops(differing), "|") + ")$"
@@ -73,7 +73,7 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 	t.Logf("pgx's tests: %v, the same directly and through the proxy", count)
 }
 
-// pgxModule is a copy of pgx's module, with its tests, that go test may run in.
+// pgxModule copies pgx's module with its tests to a place where go test may run.
 func pgxModule(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/jackc/pgx/v5").Output()
@@ -87,7 +87,7 @@ func pgxModule(t *testing.T) string {
 	return dir
 }
 
-// socketProxy is a folder with a proxy's Unix socket, whose name has the port of the one on TCP.
+// socketProxy makes a folder with a Unix socket of a proxy. The socket's name has the port of the proxy on TCP.
 func socketProxy(t *testing.T, direct, through string) string {
 	t.Helper()
 	to := server.Parse(t, direct)
@@ -103,8 +103,8 @@ func socketProxy(t *testing.T, direct, through string) string {
 	return dir
 }
 
-// pgxEnvironment names one server in the variables of pgx's tests. Those for OAuth, for a client's certificate, for
-// CockroachDB, CrateDB and PgBouncer are not set, and their tests are skipped on both sides.
+// pgxEnvironment names one server in the variables of pgx's tests. It leaves out those for OAuth, client certificates,
+// CockroachDB, CrateDB and PgBouncer. Their tests skip on both sides.
 func pgxEnvironment(t *testing.T, at, sockets, ca string) []string {
 	t.Helper()
 	u := server.Parse(t, at)
@@ -152,14 +152,14 @@ func pgxTests(t *testing.T, module string, environment []string, arguments ...st
 			ended[name] = outcome{e.Action, said[name]}
 		}
 	}
-	_ = process.Wait() // some fail on both sides; the list says which
+	_ = process.Wait() // some tests fail on both sides; the list has them
 	return ended
 }
 
-// folder is one of a test's own, in the names of sub-tests.
+// folder matches a test's temporary folder, which some names of subtests contain.
 var folder = regexp.MustCompile(`/\S*\d+/\d{3}/`)
 
-// differences are the tests that did not end alike.
+// differences returns the tests that ended differently.
 func differences(expected, got map[string]outcome) (names []string) {
 	for name, o := range expected {
 		if got[name].action != o.action {
@@ -175,7 +175,7 @@ func differences(expected, got map[string]outcome) (names []string) {
 	return names
 }
 
-// tops are the names of the outermost tests, quoted for -run.
+// tops returns the names of the outermost tests, quoted for -run.
 func tops(names []string) (all []string) {
 	for _, name := range names {
 		_, test, _ := strings.Cut(name, " ")

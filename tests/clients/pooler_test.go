@@ -16,8 +16,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// pooled is a database with the table, PgBouncer in front of it, and a proxy in front of PgBouncer, which its lease
-// goes through too. Both URLs are given to the same talk.
+// pooled makes a database with the table, PgBouncer in front of it, and a proxy in front of PgBouncer. The proxy's
+// lease goes through PgBouncer, too. Both URLs are for the same conversation.
 func pooled(t *testing.T, connections int, settings ...string) (bouncer, proxied string) {
 	t.Helper()
 	direct := server.Migrated(t)
@@ -52,10 +52,10 @@ func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutThe
 	}
 }
 
-// namedStatements makes PgBouncer keep named statements, from 1.21 on.
+// namedStatements makes PgBouncer keep named statements. It can from 1.21 on.
 var namedStatements = []string{"max_prepared_statements = 100"}
 
-// knowsStatements is whether the PgBouncer of this machine has that setting.
+// knowsStatements says whether this machine's PgBouncer has that setting.
 func knowsStatements(t *testing.T) bool {
 	t.Helper()
 	out, err := exec.Command("pgbouncer", "--version").Output()
@@ -66,9 +66,9 @@ func knowsStatements(t *testing.T) bool {
 	return minor >= 21
 }
 
-// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server
-// connection, and the next transaction may be on another. With the proxy that is so too, but for the IDs, which
-// need no server connection.
+// PgBouncer before 1.21 does not track named statements. In transaction mode a statement is prepared on one server
+// connection, and the next transaction may run on another. Through the proxy the same holds for all statements except
+// draws, which need no server connection.
 func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t *testing.T) {
 	settings, expected := []string(nil), "26000"
 	if knowsStatements(t) {
@@ -82,7 +82,8 @@ func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t
 			t.Fatal(err)
 		}
 	}
-	// The other session takes the server connection that was used last, and keeps it.
+	// The other session takes the server connection that was used last, and keeps it. So the statement of conn is not
+	// where conn goes next.
 	tx, err := other.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestInFrontOfPgBouncerInStatementModeLeaseAndIDsWorkAndTransactionsAreRefus
 	}
 }
 
-// sameButForTheIDs expects a conversation to be the same at both URLs, and the IDs of the second to come from memory.
+// sameButForTheIDs expects the same conversation at both URLs. The IDs of the second one must come from memory.
 func sameButForTheIDs(t *testing.T, without, with string, mode pgx.QueryExecMode, conversation func(*speaker)) {
 	t.Helper()
 	expected, _ := talk(t, without, mode, conversation)
@@ -136,7 +137,7 @@ func sameButForTheIDs(t *testing.T, without, with string, mode pgx.QueryExecMode
 	fromMemory(t, ids)
 }
 
-// talk runs a conversation with one server and returns what was said, IDs masked, and the IDs.
+// talk runs a conversation with one server. It returns all that was said, with IDs masked, and the IDs.
 func talk(t *testing.T, url string, mode pgx.QueryExecMode, conversation func(*speaker)) (said, ids []string) {
 	t.Helper()
 	s := &speaker{t: t, url: url, mode: mode}

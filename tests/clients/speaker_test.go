@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// speaker has a conversation through some pooler and notes every answer.
+// speaker has a conversation, perhaps through a pooler, and notes every answer.
 type speaker struct {
 	t         *testing.T
 	url       string
@@ -26,14 +26,14 @@ func (s *speaker) connect() *pgx.Conn {
 	return server.Connect(s.t, s.url+"&default_query_exec_mode="+queryModes[s.mode])
 }
 
-// queryModes are pgx's names for them in a connection string.
+// queryModes has the names of the modes in pgx's connection strings.
 var queryModes = map[pgx.QueryExecMode]string{
 	pgx.QueryExecModeCacheStatement: "cache_statement", pgx.QueryExecModeCacheDescribe: "cache_describe",
 	pgx.QueryExecModeDescribeExec: "describe_exec", pgx.QueryExecModeExec: "exec",
 	pgx.QueryExecModeSimpleProtocol: "simple_protocol",
 }
 
-// ask runs a statement and notes its rows or its error, and the tag.
+// ask runs a statement and notes its rows or its error, and its tag.
 func (s *speaker) ask(sql string, arguments ...any) {
 	s.t.Helper()
 	rows, _ := s.conn.Query(s.t.Context(), sql, arguments...)
@@ -82,7 +82,7 @@ func transactions(s *speaker) {
 	s.ask(draw)
 }
 
-// session is a conversation that needs a server connection of one's own.
+// session is a conversation that needs a server connection for itself.
 func session(s *speaker) {
 	transactions(s)
 	s.ask("SET application_name = 'pooled'")
@@ -105,7 +105,7 @@ func session(s *speaker) {
 	s.ask(draw)
 }
 
-// batch sends IDs and other statements together.
+// batch sends draws and other statements together.
 func (s *speaker) batch() {
 	s.t.Helper()
 	var batch pgx.Batch
@@ -136,7 +136,7 @@ func (s *speaker) copy() {
 	s.ask("SELECT name FROM item ORDER BY id")
 }
 
-// cancel cancels a sleeping statement, through whatever is between.
+// cancel cancels a sleeping statement, through all that stands between client and server.
 func (s *speaker) cancel() {
 	s.t.Helper()
 	other := s.connect()

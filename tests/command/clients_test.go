@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// told runs pgflurry with something on standard input.
+// told runs pgflurry with a text on standard input.
 func told(t testing.TB, input string, args ...string) ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -29,7 +29,7 @@ func told(t testing.TB, input string, args ...string) ended {
 	return ended{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// clients is "pgflurry clients" with a database.
+// clients returns the arguments of "pgflurry clients" for a database.
 func clients(url string, line ...string) []string {
 	return append(append([]string{"clients"}, line...), "--database", url)
 }
@@ -45,7 +45,7 @@ func (e ended) prints(t testing.TB, texts ...string) {
 	}
 }
 
-// found is a client of the table.
+// found reads a client from the table.
 func found(t *testing.T, url, name string) account.Account {
 	t.Helper()
 	list, err := account.Read(server.Within(t), server.Connect(t, url), time.Now())
@@ -81,7 +81,7 @@ func TestAClientIsAddedListedExpiredAndRemoved(t *testing.T) {
 	}
 }
 
-// listed is the shape that "clients list --json" promises.
+// listed is the JSON that "clients list --json" promises.
 type listed struct {
 	Name, Login, State string
 	Iterations         *int

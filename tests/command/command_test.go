@@ -1,4 +1,5 @@
-// Package command proves what each command returns, prints and says, with the built program on a real PostgreSQL.
+// Package command runs the built program on a real PostgreSQL. It proves for each command the exit code, the output and
+// the errors.
 package command
 
 import (
@@ -16,13 +17,13 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// ended is what a command has left.
+// ended is the result of a command.
 type ended struct {
 	out, errs string
 	code      int
 }
 
-// run runs pgflurry to its end, within a minute.
+// run runs pgflurry to its end. It may take a minute.
 func run(t testing.TB, args ...string) ended {
 	t.Helper()
 	return runIn(t, nil, args...)
@@ -31,7 +32,7 @@ func run(t testing.TB, args ...string) ended {
 // runIn runs pgflurry with more variables.
 func runIn(t testing.TB, environ []string, args ...string) ended {
 	t.Helper()
-	binary := program.Path(t) // built now, not within the minute
+	binary := program.Path(t) // built here, so that the build does not use up the minute
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
@@ -44,7 +45,7 @@ func runIn(t testing.TB, environ []string, args ...string) ended {
 	return ended{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// is checks an exit code, and what stands on standard error.
+// is checks an exit code, and that standard error has all the texts.
 func (e ended) is(t testing.TB, code int, says ...string) {
 	t.Helper()
 	missing := false

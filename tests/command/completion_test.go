@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// completed are the words that a shell is offered behind these, without their descriptions.
+// completed returns the words that pgflurry offers a shell behind these, without descriptions.
 func completed(t *testing.T, words ...string) []string {
 	t.Helper()
 	e := run(t, append([]string{"__complete"}, words...)...)
@@ -50,7 +50,7 @@ func TestAShellIsOfferedEachValueOfAFlagAndTheProgramTakesIt(t *testing.T) {
 			if c.command[0] == "serve" {
 				line = append(line, "--check-config", "--upstream", "127.0.0.1:1", "--lease-database", url)
 			}
-			// A value may need other flags, but none is unknown.
+			// A value may need further flags. It must not be an unknown value.
 			if e := run(t, line...); e.code != 0 && strings.Contains(e.errs, "; expected "+c.want[0]) {
 				t.Errorf("%s: exit code %d: %s", line, e.code, e.errs)
 			}

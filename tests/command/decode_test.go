@@ -32,7 +32,7 @@ func TestDecodeSaysOnceWhichLayoutItAssumes(t *testing.T) {
 
 func TestASignalEndsDecodeWhileItWaitsForStandardInput(t *testing.T) {
 	cmd := exec.Command(program.Path(t), "decode", "-")
-	in, err := cmd.StdinPipe() // nothing is written to it, and it stays open
+	in, err := cmd.StdinPipe() // stays open and empty: decode must not wait for it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// dead is an address where nothing listens.
+// dead returns an address where nobody listens.
 func dead(t testing.TB) string {
 	t.Helper()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

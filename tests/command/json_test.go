@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// read parses what a command printed. A key that the type lacks, or another type, fails the test.
+// read parses the JSON that a command printed. The test fails on a key that T lacks, and on a value of another type.
 func read[T any](t *testing.T, e ended) (value T) {
 	t.Helper()
 	reader := json.NewDecoder(strings.NewReader(e.out))
@@ -22,7 +22,7 @@ func read[T any](t *testing.T, e ended) (value T) {
 	return value
 }
 
-// status is the shape that "migrate status --json" promises.
+// status is the JSON that "migrate status --json" promises.
 type status struct {
 	InPlace    bool    `json:"in_place"`
 	Database   string  `json:"database"`

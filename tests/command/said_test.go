@@ -29,7 +29,7 @@ func TestADeadUpstreamIsToldByItsAddressToTheOperatorAndNotToClients(t *testing.
 	if err == nil || !strings.Contains(string(out), "behind the proxy") || strings.Contains(string(out), upstream) {
 		t.Errorf("a client is told %v\n%s", err, out)
 	}
-	p.Line("session refused", upstream+" (", "connection refused") // with the address that it resolved to
+	p.Line("session refused", upstream+" (", "connection refused") // the line has the address that the name resolved to
 }
 
 func TestTheFirstLinesOfServeNeedNoExplanation(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAURLForPoolersMigratesAndIsAsked(t *testing.T) {
 func TestAPoolerInTransactionModeIsNamedWhereMigrationsFail(t *testing.T) {
 	direct := server.Migrated(t)
 	pooled := server.Pooler(t, direct, 1)
-	for range 5 { // the statements of the first stay in the session that the second gets
+	for range 5 { // the server session keeps the first run's prepared statements; the next run gets the same session
 		run(t, "workers", "list", "--database", pooled).is(t, 0)
 		run(t, "decode", "1", "--database", pooled).is(t, 0)
 		if e := run(t, "migrate", "status", "--database", pooled); e.code != 0 {
@@ -93,14 +93,14 @@ func TestTheRoleOfGrantLeaseMayRunEveryCommandThatOnlyReads(t *testing.T) {
 	} {
 		run(t, append(line, "--database", as)...).is(t, 0)
 	}
-	status := run(t, "migrate", "status", "--database", as) // to compare functions is the owner's
+	status := run(t, "migrate", "status", "--database", as) // only the owner may compare functions
 	status.is(t, 1, "the functions could not be compared", "as the owner of schema pgflurry")
 	if !strings.Contains(status.out, "last ID") {
 		t.Errorf("status prints\n%s", status.out)
 	}
 	p := program.Serve(t, url, "surveyed", "--lease-database", as, "--admin-listen", "127.0.0.1:0")
 	admin := "http://" + program.Field(p.Line("listening for operators"), "address")
-	// Only a look at the worker table counts the workers that are held.
+	// The proxy counts the held workers only when somebody reads the worker table.
 	giveUp, look := time.After(time.Minute), time.NewTicker(50*time.Millisecond)
 	defer look.Stop()
 	for !strings.Contains(get(t, admin+"/metrics"),
@@ -116,7 +116,7 @@ func TestTheRoleOfGrantLeaseMayRunEveryCommandThatOnlyReads(t *testing.T) {
 	}
 }
 
-// get is what a URL gives.
+// get returns the body at a URL.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	answer, err := http.Get(url)

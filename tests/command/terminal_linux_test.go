@@ -16,16 +16,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A terminal has pgflurry at its other end, and somebody who types.
+// A terminal has pgflurry at one end and a person who types at the other.
 type terminal struct {
 	t       *testing.T
-	screen  *os.File // what is typed goes in, what is shown comes out
+	screen  *os.File // the person's end: what is typed goes in, what is shown comes out
 	keys    *os.File // the program's end
 	command *exec.Cmd
 
 	mu    sync.Mutex
 	shown strings.Builder
-	more  chan struct{} // something was shown, or nothing more will be
+	more  chan struct{} // signals more output, or its end
 	done  chan struct{}
 }
 
@@ -84,7 +84,7 @@ func (r *terminal) watch() {
 	}
 }
 
-// all is what was shown.
+// all returns everything that was shown.
 func (r *terminal) all() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +104,7 @@ func (r *terminal) asks(text string) {
 	}
 }
 
-// types waits until the terminal does not show what is typed, or does again, and types.
+// types waits until the terminal hides typed text, or shows it again, and then types.
 func (r *terminal) types(text string, hidden bool) {
 	r.t.Helper()
 	for late := time.Now().Add(time.Minute); r.echoes() == hidden; time.Sleep(time.Millisecond) {
@@ -117,7 +117,7 @@ func (r *terminal) types(text string, hidden bool) {
 	}
 }
 
-// echoes says that the terminal shows what is typed.
+// echoes says whether the terminal shows typed text.
 func (r *terminal) echoes() bool {
 	r.t.Helper()
 	settings, err := unix.IoctlGetTermios(int(r.keys.Fd()), unix.TCGETS)
@@ -127,7 +127,7 @@ func (r *terminal) echoes() bool {
 	return settings.Lflag&unix.ECHO != 0
 }
 
-// end is the exit code.
+// end returns the exit code.
 func (r *terminal) end() int {
 	r.t.Helper()
 	_ = r.command.Wait()
@@ -171,7 +171,7 @@ func TestAPasswordIsAskedForTwiceAtATerminalAndNeverShown(t *testing.T) {
 		t.Error("the password has changed")
 	}
 	r = atTerminal(t, clients(url, "add", "shop")...)
-	r.asks("there is a client") // before it asks
+	r.asks("there is a client") // an error before any question
 	if code := r.end(); code != 1 || strings.Contains(r.all(), "Password of") {
 		t.Errorf("exit code %d; it shows\n%s", code, r.all())
 	}

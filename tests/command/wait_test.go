@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// held gives worker 700 a holder for a minute.
+// held makes a node hold worker 700 for a minute.
 func held(t testing.TB, conn *pgx.Conn) {
 	t.Helper()
 	server.Do(t, conn, "UPDATE pgflurry.worker SET term = 1, owner = gen_random_uuid(), node = 'paris', "+

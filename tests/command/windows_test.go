@@ -40,7 +40,7 @@ func TestMaxWindowIsRaisedAndLoweredWithWordsThatSayWhatItCosts(t *testing.T) {
 	p := program.Serve(t, direct, "long", "--window", "1h")
 	p.Line("worker acquired", "window=1h0m0s")
 	conn := server.Connect(t, direct)
-	// as a window that has grown
+	// as a holder whose window has grown
 	server.Do(t, conn, "UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp() + '50 min') "+
 		"WHERE node = 'long'")
 	says(up("1m"), "proxies may reserve 1m0s ahead", "the quarantine stays 1h0m4s, because longer grants may be in use",

@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// judged is what everybody says of a database: whether it is the one that its row was made for.
+// judged is each party's answer to one question: is this database the one that its row was made for?
 func (s *story) judged(url string) (by map[string]bool) {
 	s.Helper()
 	conn := server.Connect(s, url)

@@ -13,7 +13,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// scenarios bring about what the rows of README's table say.
+// scenarios bring about what the rows of the table say. A key is the first cell of a row, letter by letter.
 var scenarios = map[string]func(*story){
 	"failover to a standby": failover,
 	"a failover soon after `migrate up`, and the function says XX000":                   brokenByFailover,
@@ -38,7 +38,7 @@ func failover(s *story) {
 	url := primary.URL("postgres")
 	s.up(url, migrations.Settings{})
 	s.draw(url)
-	standby := server.Standby(s, primary, "standby", "", nil) // hears of nothing that comes now
+	standby := server.Standby(s, primary, "standby", "", nil) // receives nothing from now on
 	s.draw(url)
 	server.Exec(s, standby.URL("postgres"), "SELECT pg_promote()")
 	s.drawsAbove(standby.URL("postgres"))
@@ -95,7 +95,7 @@ func setBack(s *story) {
 
 func beside(s *story) {
 	original := s.migrated(migrations.Settings{})
-	// within the tick: the lane of a new function is a second ahead of the clock, so the copy could draw the rest of it
+	// The lane of a new function is a second ahead of the clock. So the copy could draw the rest of that tick.
 	first, second := server.TemplateCopy(s, original, "copies_first"), ""
 	for _, url := range []string{first, second} {
 		if url == "" {
@@ -110,13 +110,13 @@ func beside(s *story) {
 	s.command(0, "URL", first, "HOME", original)
 	s.draw(first, original, first, original)
 	s.command(1, "URL", second)
-	// another ID space has the same worker: what counts is that no ID comes that the copy holds
+	// The other ID space has the same worker. But it gives no ID that the copy holds.
 	s.drawsAbove(second)
 	s.refuses(server.TemplateCopy(s, second, "copies_third"), "is a copy")
 }
 
 func onAnotherServer(s *story) {
-	// OIDs of new servers are alike: a production that was moved once, and its staging, have the same ones
+	// OIDs of new servers are alike. So a production server that was moved once and its staging have the same ones.
 	first, production, staging := server.Private(s, nil), server.Private(s, nil), server.Private(s, nil)
 	app := s.database(first.URL("postgres"), "app")
 	s.up(app, migrations.Settings{})
@@ -318,14 +318,14 @@ func (s *story) status(url string) (out, errs string) {
 	command := exec.CommandContext(server.Within(s), program.Path(s), "migrate", "status", "--database", url)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	_ = command.Run() // what it prints is looked at
+	_ = command.Run() // the caller looks at what it prints
 	return stdout.String(), stderr.String()
 }
 
 func dataOnly(s *story) {
 	url := s.migrated(migrations.Settings{})
 	file := s.dump(url, "--data-only")
-	// the lane that is dumped was ahead of the clock by a second and a tick; so long draws are made, at full speed
+	// The lane in the dump is a second and a tick ahead of the clock. Draw at full speed until the clock has passed it.
 	conn := server.Connect(s, url)
 	for server.Value[bool](s, conn, "SELECT pgflurry.ticks(clock_timestamp()) < last_value >> 22 FROM pgflurry.lane") {
 		s.draw(url)

@@ -24,7 +24,7 @@ func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
 	server.Do(s, conn, "SELECT next_snowflake()")
 }
 
-// A test suite calls it in each clone, so it says nothing of what it finds there.
+// A test suite calls it in each clone, so it sends no notices.
 func TestANewNamespaceIsMadeWithoutNotices(t *testing.T) {
 	s := plain(t)
 	config, err := pgx.ParseConfig(server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_quiet"))

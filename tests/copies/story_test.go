@@ -56,7 +56,7 @@ func (s *story) refuses(url string, texts ...string) {
 	}
 }
 
-// refusesUp wants migrate up without a word of the operator's to refuse, and to name these commands.
+// refusesUp wants migrate up to refuse until the operator has said what the database is, and to name these commands.
 func (s *story) refusesUp(url string, settings migrations.Settings, texts ...string) {
 	s.Helper()
 	server.Says(s, migrations.Up(server.Within(s), url, settings), texts...)
@@ -141,8 +141,7 @@ func (s *story) worker(url string) int {
 	return server.Value[int](s, server.Connect(s, url), "SELECT function_worker FROM pgflurry.namespace")
 }
 
-// drawsAbove waits as long as the function does not give IDs because its clock is behind, and wants the first one to be
-// above all before.
+// drawsAbove draws, and wants the first ID to be above all before. The function waits until its clock has caught up.
 func (s *story) drawsAbove(url string) {
 	s.Helper()
 	before := s.highest

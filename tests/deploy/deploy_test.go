@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package deploy tests the files of deploy/ and docker/compose.yaml: the tools they are for accept them, and all that
-// they name is there. What they mean to Kubernetes is tested in the module kubernetes below.
+// Package deploy tests the files of deploy/ and docker/compose.yaml. The tools that read these files accept them, and
+// every flag, variable and path in them exists. The module kubernetes below tests what they mean to Kubernetes.
 package deploy
 
 import (
@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 
 const (
 	root = "../../"
-	// installed is where the units expect the program.
+	// installed is the path at which the units expect the program.
 	installed = "/usr/local/bin/pgflurry"
-	// exposure is the most that systemd-analyze may find, in tenths. Of systemd 252 it is 11: the network, and sockets.
-	// Newer ones look at more.
+	// exposure is the greatest exposure that systemd-analyze may report, in tenths. systemd 252 reports 11, for the
+	// network and the sockets. Newer versions look at more.
 	exposure = "15"
 )
 
-// analyze runs systemd-analyze, which starts nothing, and returns what it prints.
+// analyze runs systemd-analyze, which starts no unit, and returns its output.
 func analyze(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	tool, err := exec.LookPath("systemd-analyze")
@@ -47,7 +47,7 @@ func analyze(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// units are copies of the units that name the program that was built.
+// units copies the units and puts the path of the built program into them.
 func units(t *testing.T) (service, socket string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestTheConfigurationsOfServicesAreGood(t *testing.T) {
 	}
 }
 
-// leaseURLOfHA is the line that deploy/ha/pgflurry.toml says its lease-database-file holds.
+// leaseURLOfHA returns the connection string that deploy/ha/pgflurry.toml shows for lease-database-file.
 func leaseURLOfHA(t *testing.T) string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^#\s+(host=.*)$`).FindStringSubmatch(read(t, root+"deploy/ha/pgflurry.toml"))
@@ -157,7 +157,7 @@ func TestPrometheusAcceptsItsConfiguration(t *testing.T) {
 		}
 		t.Skip("promtool is not installed, and PGFLURRY_TEST_PROMETHEUS is not set")
 	}
-	alerts, err := filepath.Abs(root + "deploy/prometheus/alerts.yaml") // mounted there
+	alerts, err := filepath.Abs(root + "deploy/prometheus/alerts.yaml") // the path in the container
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestPrometheusAcceptsItsConfiguration(t *testing.T) {
 	}
 }
 
-// named is all that the files name and a pattern finds, by name, with a file that names it.
+// named returns everything in the files that matches a pattern, each with a file that has it.
 func named(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -226,7 +226,7 @@ func TestEveryFlagThatTheFilesGiveTheProgramIsThere(t *testing.T) {
 	}
 }
 
-// helps is the help of the commands that the files use.
+// helps returns the help of all commands that the files use.
 func helps(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

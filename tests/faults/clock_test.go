@@ -34,14 +34,14 @@ func TestStepsOfTheDatabasesClockByTenMinutesStallNoProxyAndRepeatNothing(t *tes
 	for _, step := range []time.Duration{10 * time.Minute, -10 * time.Minute, -10 * time.Minute, 10 * time.Minute} {
 		server.StepClock(t, r.conn, step)
 		taken := ask[time.Time](r, "SELECT clock_timestamp()")
-		// both have heard of it
+		// both proxies have renewed since the step
 		r.until("SELECT count(DISTINCT node) = 2 FROM pgflurry.worker WHERE renewed_at > $1", taken)
 		draw(conns...)
 	}
 	if far := r.tickOf(last[r.workerOf(r.drawUntil(conns[0], r.byProxy))]) - before; far < 590_000 {
 		t.Errorf("IDs went %d ticks ahead: the steps were not taken, so this proves nothing", far)
 	}
-	// whoever comes now begins with the clock as it is, on a worker that was never that far ahead
+	// a proxy that starts now begins at the clock as it is: its worker was never that far ahead
 	one.Signal(syscall.SIGKILL)
 	one.End()
 	three := program.Serve(t, r.direct, "three", short)

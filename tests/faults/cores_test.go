@@ -15,20 +15,20 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A core is what serve joins, without the wire: keeper, clock and generator.
+// A core is one proxy without the wire: keeper, clock and generator, joined as serve joins them.
 type core struct {
 	keeper    *lease.Keeper
 	generator *generator.Generator
 }
 
-// A visitor is a store that has a connection only while it needs one, and waits for its turn. So a thousand of them get
-// by with the connections of a small server.
+// A visitor is a store that connects only for a statement, and waits for its turn. So a thousand of them need only the
+// connections of a small server.
 type visitor struct {
 	*lease.Postgres
 	turns chan struct{}
 }
 
-const visitorLimit = 5 * time.Second // the keeper's own, from when the turn has come
+const visitorLimit = 5 * time.Second // the keeper's own limit, counted from the turn on
 
 func (v visitor) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
 	return visit(ctx, v, func(ctx context.Context) (lease.Acquired, error) { return v.Postgres.Acquire(ctx, r) })
@@ -38,7 +38,7 @@ func (v visitor) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, err
 	return visit(ctx, v, func(ctx context.Context) (lease.Renewed, error) { return v.Postgres.Renew(ctx, r) })
 }
 
-// Release does nothing: the database goes with the test.
+// Release does nothing, because the database is dropped with the test.
 func (v visitor) Release(context.Context, lease.Lease, int64) error { return nil }
 
 func visit[T any](ctx context.Context, v visitor, do func(context.Context) (T, error)) (T, error) {
@@ -50,7 +50,8 @@ func visit[T any](ctx context.Context, v visitor, do func(context.Context) (T, e
 	return do(ctx)
 }
 
-// cores starts so many and waits until each has a worker. They end with the test, or before by stop.
+// cores starts n of them and waits until each has a worker. They end with the test, or earlier when the caller calls
+// stop.
 func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) {
 	r.t.Helper()
 	config, err := pgconn.ParseConfig(r.direct)
@@ -120,7 +121,7 @@ func TestWhenEveryWorkerIsTakenNoTwoAreTheSameAndOneMoreProxyRelays(t *testing.T
 	}
 	late := program.ServeUnleased(t, r.direct, "one more")
 	late.Line("no worker is free", "1008 workers")
-	late.Line("are answered from memory") // what it may do once it has a worker
+	late.Line("are answered from memory") // it says so once it has a worker
 	conn := server.Connect(t, late.URL)
 	for range 100 {
 		id, err := one(conn)

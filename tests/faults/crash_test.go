@@ -22,7 +22,7 @@ func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(
 			r.draw(r.conn, 500)
 		}
 		server.Crash(t, r.cluster)
-		r.cluster = server.Again(t, r.cluster.Data, 0) // its port may be somebody's by now
+		r.cluster = server.Again(t, r.cluster.Data, 0) // another process may have taken its port
 		r.visit(r.cluster.URL("postgres"))
 		link.Lead(server.Parse(t, r.direct).Host)
 		for _, p := range proxies {

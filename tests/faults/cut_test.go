@@ -26,7 +26,7 @@ func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T
 			r.drawUntil(conn, r.by(1))
 			cut(link)
 			r.drawUntil(conn, r.by(function))
-			mark := r.mark(1) // or a little above what was acknowledged, if an answer was lost
+			mark := r.mark(1) // a little above the acknowledged one if an answer was lost
 			rival := program.ServeUnleased(t, r.direct, "rival", short)
 			rival.Leased()
 			other := server.Connect(t, rival.URL)
@@ -50,8 +50,8 @@ func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T
 	}
 }
 
-// The sessions' way to PostgreSQL is silent too: what the proxy answers goes on, and what PostgreSQL must answer waits
-// for it.
+// The way of the sessions to PostgreSQL is silent, too. The proxy still answers draws, and a statement for PostgreSQL
+// waits.
 func TestWithEverythingCutOffAnOpenSessionHasIDsUpToTheMark(t *testing.T) {
 	r := newRoom(t, oneWorker)
 	link, through := network.To(t, r.direct)
@@ -66,7 +66,7 @@ func TestWithEverythingCutOffAnOpenSessionHasIDsUpToTheMark(t *testing.T) {
 		err := conn.QueryRow(ctx, "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
-			break // forwarded into the silence
+			break // forwarded, so it gets no reply
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -15,13 +15,13 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A pair is a primary with a standby that follows it, each behind a network of its own.
+// A pair is a primary with a standby that follows it. A network that the test controls leads to each.
 type pair struct {
 	*room
 	standby     *postgres.Cluster
-	replication *network.Link // what the standby hears of the primary
-	database    *network.Link // what proxies and clients reach: the primary, later the standby
-	through     string        // URL of the database through that
+	replication *network.Link // from the primary to the standby
+	database    *network.Link // from proxies and clients to the primary, later to the standby
+	through     string        // URL of the database over that network
 }
 
 func newPair(t *testing.T, layout string, synchronous bool) *pair {
@@ -41,7 +41,7 @@ func newPair(t *testing.T, layout string, synchronous bool) *pair {
 	return p
 }
 
-// failOver crashes the primary and promotes the standby, where the room then is. Nobody else reaches it yet.
+// failOver crashes the primary and promotes the standby. The room moves there; proxies and clients cannot reach it yet.
 func (p *pair) failOver() {
 	p.t.Helper()
 	server.Crash(p.t, p.cluster)
@@ -55,7 +55,7 @@ func (p *pair) failOver() {
 // open lets proxies and clients reach the standby.
 func (p *pair) open() { p.database.Lead(fmt.Sprint("127.0.0.1:", p.standby.Port)) }
 
-// below checks that no ID of a proxy is at or above the mark that the server of the room has for its worker.
+// below fails if a proxy's ID is at or above the mark of its worker on the room's server.
 func (p *pair) below(ids []int64) {
 	p.t.Helper()
 	marks := map[int64]int64{}
@@ -71,7 +71,7 @@ func (p *pair) below(ids []int64) {
 	}
 }
 
-// ahead says whether an ID is at or above the mark that the standby has for its worker.
+// ahead returns a check: is an ID at or above the mark that the standby has for its worker?
 func (p *pair) ahead(standby *room) func(id int64) bool {
 	return func(id int64) bool { return p.byProxy(id) && p.tickOf(id) >= standby.mark(p.workerOf(id)) }
 }
@@ -83,7 +83,7 @@ func TestAfterASynchronousFailoverEveryIDIsBelowTheMarksThatSurvived(t *testing.
 	worker := p.workerOf(p.drawUntil(first, p.byProxy))
 	p.drawUntil(second, p.byProxy)
 	var drawn []int64
-	for renewals, mark := 0, p.mark(worker); renewals < 3; { // so that the last IDs are of grants that were renewed
+	for renewals, mark := 0, p.mark(worker); renewals < 3; { // the last IDs come from renewed grants
 		drawn = append(append(drawn, p.draw(first, 10)...), p.draw(second, 10)...)
 		p.draw(p.conn, 10)
 		if now := p.mark(worker); now != mark {
@@ -105,7 +105,7 @@ func TestAnAsynchronousFailoverThatForgetsRenewalsAndAcquisitionsGivesNoIDTwice(
 	standby := &room{t: t, conn: server.Connect(t, p.standby.URL("postgres"))}
 	standby.until("SELECT count(*) = 1 FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1")
 
-	p.replication.Lead("") // what follows is acknowledged by the primary, and lost
+	p.replication.Lead("") // the standby gets nothing of all that follows
 	first := p.again(one.URL)
 	p.drawUntil(first, p.ahead(standby))
 	two := program.Serve(t, p.through, "two", short)
@@ -120,7 +120,7 @@ func TestAnAsynchronousFailoverThatForgetsRenewalsAndAcquisitionsGivesNoIDTwice(
 	three.Line("no worker is granted yet")
 	p.open()
 	first, second = p.again(one.URL), p.again(two.URL)
-	p.draw(first, 500) // what is left of the grants, or the function
+	p.draw(first, 500) // from what is left of the grants, or from the function
 	p.draw(second, 500)
 	p.draw(p.conn, 500)
 	three.Leased()
@@ -137,7 +137,7 @@ func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *test
 	proxy := program.Serve(t, p.through, "one", short)
 	p.drawUntil(p.again(proxy.URL), p.by(1))
 	server.Crash(t, p.cluster)
-	p.open() // a hot standby takes reads, and nobody has promoted it
+	p.open() // the standby takes reads, and is not promoted
 	p.visit(p.standby.URL("postgres"))
 	conn := p.again(proxy.URL)
 	for {
@@ -167,7 +167,8 @@ func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *test
 	p.draw(p.conn, 500)
 }
 
-// A commit whose wait for its standby was cancelled looks acknowledged but for a warning, and a failover forgets it.
+// If somebody cancels a commit's wait for its standby, PostgreSQL reports success with a warning. A failover loses that
+// commit.
 func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(t *testing.T) {
 	p := newPair(t, oneWorker, true)
 	proxy := program.Serve(t, p.through, "one", short)
@@ -197,7 +198,8 @@ func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(
 	for p.byProxy(drawn[len(drawn)-1]) {
 		drawn = append(drawn, p.draw(conn, 1)...)
 	}
-	// The first wait may have been for a mark that the standby got and could not acknowledge any more.
+	// The standby may have got the mark of the first wait although its confirmation was lost. Draw until the primary
+	// has a higher mark.
 	for there := (&room{t: t, conn: server.Connect(t, p.standby.URL("postgres"))}).mark(1); p.mark(1) <= there; {
 		drawn = append(drawn, p.draw(conn, 1)...)
 	}
@@ -210,7 +212,7 @@ func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(
 	p.do("ALTER SYSTEM RESET synchronous_standby_names")
 	p.do("SELECT pg_reload_conf()")
 	rival := program.ServeUnleased(t, p.standby.URL("postgres"), "rival", short)
-	rival.Leased() // the first proxy's network is still cut off
+	rival.Leased() // the first proxy still cannot reach it
 	p.drawUntil(p.again(rival.URL), p.by(1))
 	p.open()
 	for _, conn := range []*pgx.Conn{p.again(rival.URL), p.again(proxy.URL), p.conn} {

@@ -19,11 +19,11 @@ func TestAProxyThatWasStoppedWhileItsWorkerWasTakenOverGivesNoIDOfIt(t *testing.
 
 	first.Signal(syscall.SIGSTOP)
 	second := program.ServeUnleased(t, r.direct, "second", short)
-	second.Leased() // there is one worker
+	second.Leased() // it takes over the only worker
 	other := server.Connect(t, second.URL)
 	r.drawUntil(other, r.by(1))
 
-	const waiting = 200 // queries in the socket, so that they are the first thing it reads when it wakes
+	const waiting = 200 // draws that wait in the socket; the stopped proxy reads them first when it wakes
 	pipeline := conn.PgConn().StartPipeline(t.Context())
 	for range waiting {
 		pipeline.SendQueryParams("SELECT next_snowflake()", nil, nil, nil, nil)
@@ -47,7 +47,7 @@ func TestAProxyThatWasStoppedWhileItsWorkerWasTakenOverGivesNoIDOfIt(t *testing.
 	r.draw(other, 100)
 }
 
-// nextOf is the ID that the next query of a pipeline gave.
+// nextOf returns the ID of the pipeline's next query.
 func nextOf(t *testing.T, pipeline *pgconn.Pipeline) int64 {
 	t.Helper()
 	result, err := pipeline.GetResults()
@@ -75,7 +75,7 @@ func TestAReplacementOnTheSameWorkerBeginsAboveTheMarkOfTheKilledProxy(t *testin
 	for range 3 {
 		p := program.ServeUnleased(t, r.direct, "a pod by another name each time", short)
 		conn := server.Connect(t, p.URL)
-		r.draw(conn, 100) // the function answers until the quarantine is over
+		r.draw(conn, 100) // the function answers while the worker is in quarantine
 		p.Leased()
 		if id := r.drawUntil(conn, r.by(1)); r.tickOf(id) < mark {
 			t.Errorf("the first ID is of tick %d, below the mark %d of the killed one", r.tickOf(id), mark)

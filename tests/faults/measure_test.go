@@ -18,10 +18,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What docs/uniqueness.md says in figures: make measure-lease. Windows, skew and quarantine are the defaults unless a
-// name says otherwise.
+// These benchmarks measure the figures of docs/uniqueness.md: make measure-lease. They use the default window, skew and
+// quarantine unless a name says otherwise.
 
-// spread reports the least, the median and the greatest of what was measured.
+// spread reports the least, the median and the greatest value.
 func spread(b *testing.B, what string, measured []float64) {
 	b.Helper()
 	slices.Sort(measured)
@@ -31,7 +31,7 @@ func spread(b *testing.B, what string, measured []float64) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// From the kill to the first ID out of the memory of another process, by a client that connects as soon as it can.
+// From the kill until another process has issued an ID from memory, to a client that connects as soon as it can.
 func BenchmarkSecondsFromSIGKILLToAnIDOfTheReplacement(b *testing.B) {
 	b.Run("that is started then", func(b *testing.B) {
 		r := &room{t: b, direct: server.Migrated(b), workers: 1024}
@@ -74,7 +74,7 @@ func BenchmarkSecondsFromSIGKILLToAnIDOfTheReplacement(b *testing.B) {
 	})
 }
 
-// untilProxy draws on one connection until an ID is a proxy's.
+// untilProxy draws on one connection until a proxy answers.
 func untilProxy(b *testing.B, r *room, url string) {
 	b.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
@@ -93,13 +93,13 @@ func untilProxy(b *testing.B, r *room, url string) {
 	}
 }
 
-// Nine proxies with an open session each. PostgreSQL freezes once,
-// at a moment that is another one in the period of each.
+// PostgreSQL freezes once under nine proxies with an open session each. Each proxy is at another point between two
+// renewals.
 func BenchmarkSecondsOfIDsWhilePostgreSQLHangs(b *testing.B) {
 	var lasted []float64
 	for b.Loop() {
 		if lasted != nil {
-			continue // one freeze is nine measurements
+			continue // one freeze measures all nine
 		}
 		lasted = freezeOnce(b)
 	}
@@ -118,9 +118,9 @@ func freezeOnce(b *testing.B) []float64 {
 	for i := range proxies {
 		p := program.Serve(b, url, fmt.Sprint("node ", i))
 		conns = append(conns, server.Connect(b, p.URL))
-		server.Pause(b.Context(), 20*time.Second/proxies) // so that each is at another place between two renewals
+		server.Pause(b.Context(), 20*time.Second/proxies) // spreads the proxies over the time between two renewals
 	}
-	// the windows have grown to their full length
+	// wait until the windows have their full length
 	for grown := 0; grown < proxies; server.Pause(b.Context(), time.Second) {
 		grown = ask[int](r, `SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'
 			AND reserved_until - pgflurry.ticks(renewed_at) >= 59000`)
@@ -137,7 +137,7 @@ func freezeOnce(b *testing.B) []float64 {
 				err := conn.QueryRow(ctx, "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
 				cancel()
 				if errors.Is(err, context.DeadlineExceeded) {
-					return // forwarded to a server that hangs
+					return // the proxy has forwarded to the frozen server
 				}
 				if err != nil {
 					b.Error(err)
@@ -153,7 +153,7 @@ func freezeOnce(b *testing.B) []float64 {
 	return lasted
 }
 
-// A hundred leases with the default window, in steady state, on a server that makes every commit durable.
+// A hundred leases with the default window, long after their start, on a server that makes every commit durable.
 func BenchmarkWritesOfALease(b *testing.B) {
 	const leases = 100
 	cluster := server.Private(b, map[string]string{"fsync": "on", "full_page_writes": "on", "checkpoint_timeout": "1h"})
@@ -195,8 +195,8 @@ func (r *room) written() (w written) {
 	return w
 }
 
-// All 1008 workers of the default layout, by as many cores that start at once and open a connection each,
-// sixteen at a time.
+// All 1008 workers for proxies of the default layout. As many cores start at once and open a connection each, sixteen
+// at a time.
 func BenchmarkSecondsUntilAllWorkersAreTaken(b *testing.B) {
 	var took []float64
 	for b.Loop() {

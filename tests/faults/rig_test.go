@@ -1,6 +1,5 @@
-// Package faults attacks proxies as real processes, and the function in the database beside them: they are killed and
-// stopped, the network is cut, the server crashes and fails over. Every ID is recorded by the clients and compared with
-// all others.
+// Package faults attacks proxies as real processes, and the function in the database. It kills and stops them, cuts the
+// network, and lets the server crash and fail over. Clients record every ID and compare it with all others.
 package faults
 
 import (
@@ -20,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// The layouts of these tests have few workers, so that a worker is soon taken over: 0 is the function's, the others are
-// for proxies.
+// The layouts of these tests have few workers, so that another process soon takes over a worker. 0 is the function's,
+// the others are for proxies.
 const (
 	oneWorker    = "41/0/1/12"
 	threeWorkers = "41/0/2/12"
@@ -30,26 +29,26 @@ const (
 // function is the worker of the function in the database.
 const function = 0
 
-// short is the flag that fits the short windows of a room.
+// short is a window that fits the short maximum of a room.
 const short = "--window=1s"
 
-// A room is a database with short windows, and everything that was drawn there.
+// A room is a database with short windows, and every ID that was drawn in it.
 type room struct {
 	t       testing.TB
-	cluster *postgres.Cluster // its server; nil if it is shared
+	cluster *postgres.Cluster // its server; nil: the shared one
 	direct  string
 	conn    *pgx.Conn // as superuser
 	workers int64     // how many the layout has, for proxies and the function
 	all     *recorder.Recorder
 }
 
-// newRoom is a room on the server that all tests share.
+// newRoom makes a room on the shared server.
 func newRoom(t testing.TB, layout string) *room {
 	t.Helper()
 	return furnish(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
 }
 
-// ownServer is a room on a server that the test may crash.
+// ownServer makes a room on a server that the test may crash.
 func ownServer(t testing.TB, layout string) *room {
 	t.Helper()
 	server.Binaries(t)
@@ -71,13 +70,13 @@ func furnish(t testing.TB, url string) *room {
 	return r
 }
 
-// visit makes another server the one that is asked from now on.
+// visit switches to another server: the room asks that one from now on.
 func (r *room) visit(url string) {
 	r.t.Helper()
 	r.direct, r.conn = url, server.Connect(r.t, url)
 }
 
-// ask returns the one value of a query.
+// ask returns the only value of a query.
 func ask[T any](r *room, sql string, args ...any) T {
 	r.t.Helper()
 	return server.Value[T](r.t, r.conn, sql, args...)
@@ -88,10 +87,10 @@ func (r *room) do(sql string, args ...any) {
 	server.Do(r.t, r.conn, sql, args...)
 }
 
-// patience bounds every step; a test that needs longer hangs.
+// patience limits every step. A step that needs longer hangs.
 const patience = 40 * time.Second
 
-// until asks again and again until the answer is true.
+// until repeats a query until its answer is true.
 func (r *room) until(sql string, args ...any) {
 	r.t.Helper()
 	server.Eventually(r.t, r.conn, "("+sql+")", args...)
@@ -107,7 +106,7 @@ func (r *room) workerOf(id int64) int64 { return id >> 12 & (r.workers - 1) }
 
 func (r *room) tickOf(id int64) int64 { return (id >> 12) / r.workers }
 
-// note records IDs; one that came before fails the test.
+// note records IDs, and fails the test if one came before.
 func (r *room) note(ids ...int64) {
 	r.t.Helper()
 	if err := r.all.Add(ids...); err != nil {
@@ -115,7 +114,7 @@ func (r *room) note(ids ...int64) {
 	}
 }
 
-// draw draws so many IDs one by one, which must succeed, and records them.
+// draw draws n IDs one by one, which must succeed, and records them.
 func (r *room) draw(conn *pgx.Conn, n int) (ids []int64) {
 	r.t.Helper()
 	for range n {
@@ -129,7 +128,7 @@ func (r *room) draw(conn *pgx.Conn, n int) (ids []int64) {
 	return ids
 }
 
-// drawUntil draws and records until an ID is as wanted, and returns it.
+// drawUntil draws and records IDs until one is as wanted, and returns that one.
 func (r *room) drawUntil(conn *pgx.Conn, wanted func(id int64) bool) int64 {
 	r.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -144,15 +143,15 @@ func (r *room) drawUntil(conn *pgx.Conn, wanted func(id int64) bool) int64 {
 	}
 }
 
-// by says whether an ID is of a worker.
+// by returns a check: is an ID of this worker?
 func (r *room) by(worker int64) func(id int64) bool {
 	return func(id int64) bool { return r.workerOf(id) == worker }
 }
 
-// byProxy says whether an ID is of any proxy's worker.
+// byProxy says whether an ID is of a proxy's worker.
 func (r *room) byProxy(id int64) bool { return r.workerOf(id) != function }
 
-// one draws an ID by the simple protocol.
+// one draws an ID over the simple protocol.
 func one(conn *pgx.Conn) (id int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -160,7 +159,7 @@ func one(conn *pgx.Conn) (id int64, err error) {
 	return id, err
 }
 
-// again connects as soon as that is possible.
+// again tries to connect until it can.
 func (r *room) again(url string) *pgx.Conn {
 	r.t.Helper()
 	deadline := time.Now().Add(patience)

@@ -26,8 +26,8 @@ func TestAWorkerWhoseRowSomebodyLocksIsExchangedForAnotherOne(t *testing.T) {
 	r.draw(r.conn, 100)
 }
 
-// Marks a day ahead are what a clock that was wrong for a moment can leave behind where nothing caps it, or a hand in
-// the table.
+// Marks may be a day ahead after a moment with a wrong clock, if nothing caps them, or after somebody has edited the
+// table.
 func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 	r := newRoom(t, threeWorkers)
 	holder := program.Serve(t, r.direct, "holder", short)
@@ -38,7 +38,7 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 		WHERE kind = 'proxy' AND term = 0`)
 
 	late := program.ServeUnleased(t, r.direct, "late", short)
-	// seconds, by the holder's short window
+	// seconds, not minutes: the holder's window is short
 	if line := late.Line("no worker is free"); !strings.Contains(line, "the next is free in 2") {
 		t.Errorf("it says %s", line)
 	}
@@ -49,7 +49,7 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 		}
 	}
 
-	// the holder's own mark too: it may use it all, at the pace of the clock
+	// the holder may use up its own poisoned mark, at the pace of the clock
 	r.do(`UPDATE pgflurry.worker
 		SET reserved_until = pgflurry.ticks(clock_timestamp() + interval '1 day')
 		WHERE worker = $1`, held)

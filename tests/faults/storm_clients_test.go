@@ -15,14 +15,14 @@ import (
 
 // The kinds of clients.
 const (
-	ofProxy    = iota // draws through a proxy, which answers from memory, or relays where it has no lease
+	ofProxy    = iota // draws through a proxy, which answers from memory, or forwards without a lease
 	ofFunction        // draws from the function
-	ofKeys            // inserts rows whose key is DEFAULT next_snowflake(), through a proxy
-	ofIDs             // draws in the ID database of a proxy, which needs no PostgreSQL
+	ofKeys            // inserts rows with key DEFAULT next_snowflake(), through a proxy
+	ofIDs             // draws in a proxy's ID database, which needs no PostgreSQL
 	kinds
 )
 
-// statements are what the clients of a kind say; %d is a number of IDs up to its most.
+// statements has what the clients of a kind send. %d is a number of IDs up to its maximum.
 var statements = [kinds][]struct {
 	text string
 	most int
@@ -56,8 +56,8 @@ var statements = [kinds][]struct {
 	},
 }
 
-// clients starts them: for each node two that draw, two in its ID database and one that inserts, and five for the
-// function.
+// clients starts all of them. Each node has two that draw, two in its ID database, and one that inserts. The function
+// has five.
 func (s *storm) clients(running *sync.WaitGroup) {
 	start := func(kind, node int, url func() string) {
 		running.Go(func() { s.client(kind, node, url, newDice()) })
@@ -76,7 +76,7 @@ func (s *storm) clients(running *sync.WaitGroup) {
 	}
 }
 
-// client draws until the storm is over, on a new connection whenever the old one is gone.
+// client draws until the storm is over. It connects again whenever its connection is gone.
 func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -92,7 +92,7 @@ func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 		conn, err := connect(ctx, url())
 		if err != nil {
 			s.broken.Add(1)
-			server.Pause(ctx, 20*time.Millisecond) // the server is away; others need the processor
+			server.Pause(ctx, 20*time.Millisecond) // the server is away; leave the processor to others
 			continue
 		}
 		for ctx.Err() == nil && !conn.IsClosed() {
@@ -119,7 +119,7 @@ func connect(ctx context.Context, url string) (*pgconn.PgConn, error) {
 	return pgconn.Connect(ctx, url)
 }
 
-// drawMany runs one statement and returns all IDs that came, also before an error.
+// drawMany runs one statement. It returns all IDs that came, also those before an error.
 func drawMany(ctx context.Context, conn *pgconn.PgConn, dice *rand.Rand, kind int, ids []int64) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -142,12 +142,12 @@ func drawMany(ctx context.Context, conn *pgconn.PgConn, dice *rand.Rand, kind in
 	}
 	err := results.Close()
 	if err != nil && !conn.IsClosed() && conn.TxStatus() != 'I' {
-		_, _ = conn.Exec(ctx, "ROLLBACK").ReadAll() // whatever becomes of the connection
+		_, _ = conn.Exec(ctx, "ROLLBACK").ReadAll() // best effort: the connection may be gone
 	}
 	return ids, err
 }
 
-// collected takes the lines of a COPY; what is no whole line yet waits for the rest.
+// collected takes the lines of a COPY. An incomplete line waits for the rest.
 type collected struct {
 	ids  []int64
 	part int64
@@ -168,7 +168,7 @@ func (s *storm) record(kind int, ids []int64) {
 	if err := s.all.Add(ids...); err != nil {
 		select {
 		case s.twice <- fmt.Errorf("a client of kind %d: %w", kind, err):
-		default: // one is enough
+		default: // the first report is enough
 		}
 	}
 	s.noteTicks(ids)

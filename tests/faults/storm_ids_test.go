@@ -18,9 +18,9 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The ID database of the proxies of a storm. Its sessions go on while PostgreSQL is away.
+// The clients of the ID databases in a storm. Their sessions go on while PostgreSQL is away.
 
-// idLogins are how the proxies of the nodes let clients in, by their number: each in a way of its own.
+// idLogins has, for each node, flags with another way to let clients in.
 var idLogins = []func(*storm) (flags []string){
 	func(*storm) []string { return []string{"--id-auth", "trust"} },
 	func(s *storm) []string {
@@ -48,30 +48,29 @@ func idVerifier(s *storm) string {
 	return verifier.Text()
 }
 
-// idURL is that of a proxy's ID database.
+// idURL returns the URL of a proxy's ID database.
 func idURL(proxy string) string {
 	u, err := url.Parse(proxy)
 	if err != nil {
-		panic(err) // it is one that the test has made
+		panic(err) // the test itself made this URL
 	}
 	u.User, u.Path = url.UserPassword(idUser, idPassword), "/pgflurry"
 	return u.String()
 }
 
-// outages tells what the clients of the ID database get while PostgreSQL is away, and what the greatest tick of each
-// worker is.
+// outages records what the ID databases give while PostgreSQL is away, and the greatest tick of each worker.
 type outages struct {
 	away    atomic.Bool
-	given   atomic.Int64               // IDs of statements that began and ended while it was away
-	refused []chan struct{}            // by node: a statement there has been refused for want of IDs
+	given   atomic.Int64               // IDs of statements that began and ended during an outage
+	refused []chan struct{}            // by node: signals a statement that was refused because there were no IDs
 	newest  [stormWorkers]atomic.Int64 // greatest tick of the IDs of a worker
-	since   int64                      // IDs of earlier ticks may be above the marks: a failover has lost those
+	since   int64                      // a failover lost the marks of earlier IDs: below() skips those
 }
 
-// stormWorkers is how many workers the layout of a storm has.
+// stormWorkers is the number of workers in a storm's layout.
 const stormWorkers = 8
 
-// pipelineOf draws single IDs in one batch of the extended protocol.
+// pipelineOf draws n single IDs in one batch of the extended protocol.
 func pipelineOf(ctx context.Context, conn *pgconn.PgConn, n int, ids []int64) ([]int64, error) {
 	pipeline := conn.StartPipeline(ctx)
 	for range n {
@@ -102,7 +101,7 @@ func pipelineOf(ctx context.Context, conn *pgconn.PgConn, n int, ids []int64) ([
 	}
 }
 
-// drawInside is drawMany in the ID database of a node.
+// drawInside is drawMany for the ID database of a node.
 func (s *storm) drawInside(
 	ctx context.Context, node int, conn *pgconn.PgConn, dice *rand.Rand, ids []int64,
 ) (drawn []int64, err error) {
@@ -120,9 +119,9 @@ func (s *storm) drawInside(
 	if said, is := errors.AsType[*pgconn.PgError](err); is && said.Code == "57P03" {
 		select {
 		case s.outages.refused[node] <- struct{}{}:
-		default: // nobody waits for it yet
+		default: // nobody waits for the signal
 		}
-		server.Pause(ctx, 5*time.Millisecond) // others need the processor
+		server.Pause(ctx, 5*time.Millisecond) // leave the processor to others
 	}
 	return drawn, err
 }
@@ -139,14 +138,14 @@ func (s *storm) noteTicks(ids []int64) {
 	}
 }
 
-// gone is called when PostgreSQL has gone away, and cannot come back meanwhile. It returns when the ID database of each
-// proxy has given all that it may.
+// gone waits until the ID database of each proxy has used up its grant. Call it while PostgreSQL is away and cannot
+// come back.
 func (s *storm) gone() {
 	s.t.Helper()
 	s.database.Lead("")
 	for _, refused := range s.outages.refused {
 		select {
-		case <-refused: // what was refused before
+		case <-refused: // a signal from before the outage
 		default:
 		}
 	}
@@ -162,7 +161,7 @@ func (s *storm) gone() {
 	}
 }
 
-// below checks, before proxies reach the server again, that no ID is at or above the mark of its worker.
+// below fails if an ID is at or above the mark of its worker. Call it before proxies reach the server again.
 func (s *storm) below() {
 	s.t.Helper()
 	for worker := range int64(stormWorkers) {
@@ -176,17 +175,17 @@ func (s *storm) below() {
 	}
 }
 
-// forget is below for a server that has lost what was acknowledged last: IDs so far may be above its marks.
+// forget replaces below after a failover that lost acknowledged commits: IDs up to now may be above the marks.
 func (s *storm) forget() {
 	s.t.Helper()
 	s.outages.since = ask[int64](s.room, "SELECT pgflurry.ticks(clock_timestamp())")
 }
 
-// drawInsideAgain sees that the ID database of a proxy gives IDs again.
+// drawInsideAgain waits until the ID database of a proxy gives IDs again.
 func (s *storm) drawInsideAgain(n *node) {
 	s.t.Helper()
 	conn := s.again(idURL(*n.url.Load()))
-	defer conn.Close(context.Background()) // there may be many faults
+	defer conn.Close(context.Background()) // a long storm has many faults
 	for deadline := time.Now().Add(patience); ; {
 		id, err := one(conn)
 		if err == nil {

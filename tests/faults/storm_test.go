@@ -18,20 +18,20 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A storm is several proxies and the function drawing from one namespace as fast as they can,
-// while one fault follows another.
+// A storm is several proxies and the function that draw from one namespace as fast as they can, while one fault follows
+// another.
 type storm struct {
 	*room
-	dice     *rand.Rand    // of the troubles; each client has its own
-	database *network.Link // to the primary, whichever that is
-	through  string        // URL of the database through it
+	dice     *rand.Rand    // chooses the faults; each client has dice of its own
+	database *network.Link // to the present primary
+	through  string        // URL of the database over that network
 	nodes    []*node
-	standbys int // made so far
+	standbys int // how many were made so far
 
-	// that a client takes after a statement, at most: in a short storm the troubles get the processor
+	// longest pause of a client after a statement: in a short storm the faults need the processor
 	breath time.Duration
-	ended  chan struct{} // closed when the clients shall end
-	twice  chan error    // what the recorder found
+	ended  chan struct{} // closed to end the clients
+	twice  chan error    // the recorder's error
 	ids    atomic.Int64
 	byKind [kinds]atomic.Int64
 	broken atomic.Int64 // statements that ended with an error, and connections that failed
@@ -39,20 +39,20 @@ type storm struct {
 	outages outages
 }
 
-// A node is a place where a proxy runs, one after the other.
+// A node is a place for proxies: when one has ended, the next one starts there.
 type node struct {
 	name  string
 	lease *network.Link // to the lease database
 	args  []string
 	proxy *program.Proxy
-	url   atomic.Pointer[string] // of the present proxy
+	url   atomic.Pointer[string] // of the proxy that runs now
 }
 
-// enough IDs for an ordinary run, and for one that PGFLURRY_TEST_STORM makes long.
+// enough ends an ordinary run, most a long one (PGFLURRY_TEST_STORM).
 const (
 	enough = 10_000_000
 	most   = 1_000_000_000
-	memory = 1 << 30 // bytes of the recorder before it writes to files
+	memory = 1 << 30 // bytes that the recorder takes before it writes to files
 )
 
 func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
@@ -79,7 +79,7 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 	s.judge(time.Since(begin), faults)
 }
 
-// over says whether there are IDs enough.
+// over says whether the storm has drawn enough IDs, or lasted long enough.
 func (s *storm) over(passed time.Duration) bool {
 	long := server.Storm(s.t)
 	if long == 0 {
@@ -93,7 +93,7 @@ func newStorm(t *testing.T) *storm {
 	server.Binaries(t)
 	cluster := server.Private(t, stormOptions)
 	url := cluster.URL("postgres")
-	// seven workers for proxies: they are taken over again and again
+	// only seven workers for proxies, so that they are taken over again and again
 	err := migrations.Up(t.Context(), url, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func newStorm(t *testing.T) *storm {
 		var lease string
 		n.lease, lease = network.To(t, s.through)
 		if i == 0 && os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
-			lease = server.Pooler(t, lease, 2, "server_login_retry = 1") // not 15 s after each outage
+			lease = server.Pooler(t, lease, 2, "server_login_retry = 1") // the default is 15 s after each outage
 		}
 		n.args = append([]string{
 			short, "--lease-database", lease, "--drain-timeout", "1s", "--id-database", "pgflurry",
@@ -145,14 +145,14 @@ func (s *storm) shuffled() []trouble {
 	return list
 }
 
-// happen lets a fault happen, and sees that afterwards every proxy and the function give IDs again.
+// happen lets a fault happen. It returns when every proxy and the function give IDs again.
 func (s *storm) happen(trouble trouble) {
 	s.t.Helper()
 	trouble.happen(s)
 	for _, n := range s.nodes {
 		conn := s.again(*n.url.Load())
 		s.drawUntil(conn, s.byProxy)
-		conn.Close(context.Background()) // there may be many faults
+		conn.Close(context.Background()) // a long storm has many faults
 		s.drawInsideAgain(n)
 	}
 	s.draw(s.conn, 1)
@@ -196,13 +196,13 @@ func (s *storm) judge(passed time.Duration, faults int) {
 	}
 }
 
-// drawMany draws from the function at once, which must succeed, and records.
+// drawMany draws n IDs from the function in one statement, which must succeed, and records them.
 func (s *storm) drawMany(n int) {
 	s.t.Helper()
 	s.note(ask[[]int64](s.room, "SELECT array_agg(next_snowflake()) FROM generate_series(1, $1)", n)...)
 }
 
-// primary is the server of the room from now on.
+// primary makes a cluster the server of the room and of the clients.
 func (s *storm) primary(cluster *postgres.Cluster) {
 	s.t.Helper()
 	s.cluster = cluster

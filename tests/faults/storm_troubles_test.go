@@ -13,7 +13,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A trouble is one fault, from its begin to its end.
+// A trouble is one fault, from its beginning to its end.
 type trouble struct {
 	what   string
 	happen func(*storm)
@@ -51,14 +51,14 @@ func (s *storm) endProxy() {
 	s.start(n)
 }
 
-// held is the worker that a node has, as the rows tell.
+// held returns the worker of a node, as the table says.
 func (s *storm) held(n *node) (worker int64) {
 	s.t.Helper()
 	return ask[int64](s.room, "SELECT worker FROM pgflurry.worker WHERE node = $1 ORDER BY acquired_at DESC LIMIT 1",
 		n.name)
 }
 
-// passed waits until a worker's mark and quarantine have passed.
+// passed waits until the mark and the quarantine of a worker have passed.
 func (s *storm) passed(worker int64) {
 	s.t.Helper()
 	s.until(`SELECT w.reserved_until + pgflurry.ticks_of(n.quarantine) < pgflurry.ticks(clock_timestamp())
@@ -71,7 +71,7 @@ func (s *storm) stopProxy() {
 	n.proxy.Signal(syscall.SIGSTOP)
 	s.passed(worker)
 	end := s.usurp(n)
-	n.proxy.Signal(syscall.SIGCONT) // its clients wait: it answers them before it learns anything
+	n.proxy.Signal(syscall.SIGCONT) // it first answers the draws that wait in its sockets, before it hears of the loss
 	end()
 }
 
@@ -80,13 +80,13 @@ func (s *storm) silentLease() {
 	worker := s.held(n)
 	n.lease.Silence()
 	s.passed(worker)
-	end := s.usurp(n) // while the clients of the first one draw on
+	end := s.usurp(n) // the clients of the first proxy still draw
 	end()
 	n.lease.Heal()
 }
 
-// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it;
-// more until end.
+// usurp starts another proxy of the same node, which gets the node's last worker, and draws from it. end draws once
+// more and stops that proxy.
 func (s *storm) usurp(n *node) (end func()) {
 	s.t.Helper()
 	twin := program.ServeUnleased(s.t, s.through, n.name, short, "--drain-timeout", "1s")
@@ -112,7 +112,7 @@ func (s *storm) usurp(n *node) (end func()) {
 	}
 }
 
-// lostAnswers lets about three renewals through on each connection, and ends the next one's answer somewhere.
+// lostAnswers lets about three renewals pass on each connection and then cuts the connection within an answer.
 func (s *storm) lostAnswers() {
 	n := s.anyNode()
 	printed := n.proxy.Printed()
@@ -149,14 +149,14 @@ func (s *storm) harass() {
 			s.do("SELECT pg_cancel_backend($1)", pid)
 		default:
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
-			// how long it is stopped
+			// for up to 60 ms
 			server.Pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
 }
 
-// deafen has a few sessions whose backends wait for them.
+// deafen opens a few sessions that draw and never read, so that their backends wait for them.
 func (s *storm) deafen() {
 	for range 3 {
 		hangUp, err := server.Deaf(context.Background(), s.cluster.URL("postgres"))
@@ -169,7 +169,7 @@ func (s *storm) deafen() {
 	s.until("SELECT (SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite') >= 3")
 }
 
-// victim is a client's backend; 0 if it has just ended.
+// victim returns the PID of a client's backend, or 0 if that has just ended.
 func (s *storm) victim() int {
 	s.t.Helper()
 	pid := ask[int](s.room, `SELECT coalesce((SELECT pid FROM pg_stat_activity
@@ -180,7 +180,8 @@ func (s *storm) victim() int {
 	return pid
 }
 
-// killBackend makes the server end all sessions at once and recover from its log, as after a lack of memory.
+// killBackend kills a backend, as the kernel does when memory runs out. The server ends all sessions and recovers from
+// its log.
 func (s *storm) killBackend() {
 	begun := ask[time.Time](s.room, "SELECT pg_postmaster_start_time()")
 	for {
@@ -189,7 +190,7 @@ func (s *storm) killBackend() {
 			continue
 		}
 		if _, err := s.conn.Exec(context.Background(), "SELECT pg_sleep(5)"); err != nil {
-			break // else it was at its end anyway
+			break // the backend was at its end anyway if nothing happens
 		}
 	}
 	s.conn = s.again(s.direct)
@@ -201,14 +202,14 @@ func (s *storm) killBackend() {
 func (s *storm) crashServer() {
 	server.Crash(s.t, s.cluster)
 	s.gone()
-	again := server.Again(s.t, s.cluster.Data, 0, stormOptions) // its port may be somebody's by now
+	again := server.Again(s.t, s.cluster.Data, 0, stormOptions) // another process may have taken its port
 	s.visit(again.URL("postgres"))
 	s.below()
 	s.primary(again)
 }
 
-// failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged
-// commit; the other one misses what came after it was made.
+// failOver makes a standby, crashes the primary and promotes the standby. A synchronous standby has every acknowledged
+// commit. The other kind misses all commits since it was made.
 func (s *storm) failOver(synchronous bool) {
 	s.standbys++
 	name := fmt.Sprint("standby", s.standbys)
@@ -235,13 +236,13 @@ func (s *storm) failOver(synchronous bool) {
 	} else {
 		s.forget()
 	}
-	if synchronous { // the setting came with the files
+	if synchronous { // the base backup had the setting, too
 		s.do("ALTER SYSTEM RESET synchronous_standby_names")
 		s.do("SELECT pg_reload_conf()")
 		s.until("SELECT current_setting('synchronous_standby_names') = ''")
 	}
 	s.primary(standby)
-	if err := os.RemoveAll(old.Data); err != nil { // a long storm makes many
+	if err := os.RemoveAll(old.Data); err != nil { // a long storm makes many standbys
 		s.t.Error(err)
 	}
 }

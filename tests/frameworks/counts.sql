@@ -1,4 +1,5 @@
--- What PostgreSQL ran in a database ($1) so far: INSERTs and COPYs, draws of IDs, others that touch the tables.
+-- Counts what PostgreSQL ran in a database so far: INSERTs and COPYs, draws of IDs, other statements on the tables.
+-- $1 name of the database
 SELECT coalesce(sum(calls) FILTER (WHERE inserts), 0)::int,
        coalesce(sum(calls) FILTER (WHERE NOT inserts AND draws), 0)::int,
        coalesce(sum(calls) FILTER (WHERE NOT inserts AND NOT draws AND touches), 0)::int

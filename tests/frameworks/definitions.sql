@@ -1,5 +1,5 @@
--- What pgflurry made here: its functions, the constraints of its tables, and the columns. Each database has a number of
--- its own in next_snowflake().
+-- What pgflurry made here: its functions, the constraints of its tables, and the columns. The UUID of the ID
+-- space differs between databases, so it is masked.
 SELECT regexp_replace(definition, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'ID SPACE', 'g')
 FROM (
     SELECT pg_get_functiondef(oid) AS definition

@@ -2,9 +2,9 @@
 // directly against PostgreSQL and through the proxy.
 //
 // A framework's program stands in a folder of its own and speaks as package deeds says. Its file section.md is its part
-// of docs/frameworks.md. {{snippet "FILE" "NAME"}} there quotes the lines between "snippet: NAME" and "snippet: end" of
-// a file in the folder, and {{file "FILE"}} quotes all of it. The harness calls the program once for each deed, so each
-// is a process of its own:
+// of docs/frameworks.md. There {{snippet "FILE" "NAME"}} quotes the lines of a file in the folder between "snippet:
+// NAME" and "snippet: end". {{file "FILE"}} quotes the whole file. The tests call the program once for each deed, so
+// each deed is a process of its own:
 //
 //	migrate        the framework's own migration tool, in an EMPTY database: it runs the text of FRAMEWORK_MIGRATION,
 //	               which "pgflurry migrate print" wrote, and then makes the tables. No IDs. A tool that splits a
@@ -21,16 +21,16 @@
 //	author (id bigint PRIMARY KEY, name text or varchar)
 //	book   (id bigint PRIMARY KEY, author_id bigint REFERENCES author, title text or varchar)
 //
-// Programs of Node do one deed more, traps, whose result says of each warning in their section whether it is so.
+// Programs of Node do one more deed, traps. Its result says for each warning in their section whether it is true.
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
-// PGSSLMODE=disable. FRAMEWORK_SCRATCH is a folder for what the framework writes. It is the same for all deeds of one
-// database, and empty at first.
+// PGSSLMODE=disable. FRAMEWORK_SCRATCH is a folder for files that the framework writes. It is empty at first, and the
+// same for all deeds of one database.
 //
-// The harness looks whether migrate made what "pgflurry migrate up" makes, and after each other deed whether the rows
-// are there. It counts the statements of each deed that PostgreSQL ran, by pg_stat_statements: those that insert, those
-// that draw, and others that touch the tables. Of a statement that is executed a thousand times, in one round trip or
-// in many, it counts a thousand.
+// The tests compare what migrate made with what "pgflurry migrate up" makes, and look for the rows of each other deed.
+// They also count the statements that PostgreSQL ran for each deed, by pg_stat_statements: those that insert, those
+// that draw, and others that touch the tables. A statement that is executed a thousand times counts a thousand, in one
+// round trip or in many.
 //
-// With the flag -update the test writes docs/frameworks.md; without it that page is compared.
+// With the flag -update the test writes docs/frameworks.md. Without it the test compares that page.
 package frameworks

@@ -7,21 +7,21 @@ import (
 	"pgflurry/tests/support/deeds"
 )
 
-// install gets the frameworks.
+// install is the script that installs the frameworks.
 const install = "tests/frameworks/install"
 
-// framework is one line of the table.
+// framework is a row of the table.
 type framework struct {
 	deeds.Program        // its name has no "|"
 	folder        string // of the program, with section.md
-	trap          string // what to know first, for the table
-	draws         bool   // it draws the IDs of all rows itself, so there are none by DEFAULT
+	trap          string // the first thing to know about it, for the table
+	draws         bool   // it draws all IDs itself, and leaves none to the DEFAULT
 }
 
-// allDeeds are their names, in order.
+// allDeeds has the names in order.
 var allDeeds = []string{"migrate", "insert", "batch", "ahead", "foreign_key", "test_database"}
 
-// python is Debian's, which has Debian's modules.
+// python is Debian's interpreter, which finds Debian's modules.
 const python = "/usr/bin/python3"
 
 func pythonFramework(name, folder, packages, trap string) framework {
@@ -45,12 +45,12 @@ func goFramework(name, program, trap string) framework {
 	}
 }
 
-// jars are those of Debian.
+// jars returns a class path of Debian's jars.
 func jars(names ...string) string {
 	return "/usr/share/java/" + strings.Join(names, ".jar:/usr/share/java/") + ".jar"
 }
 
-// javaFramework is a program whose classes are in the folder, with the report that the drivers' program has.
+// javaFramework builds the classes of a folder, together with the report of tests/clients.
 func javaFramework(name, folder, jars, packages, trap string) framework {
 	out := "{out}/" + folder
 	return framework{
@@ -70,13 +70,13 @@ func javaFramework(name, folder, jars, packages, trap string) framework {
 	}
 }
 
-// drawing is a framework that draws the IDs of all rows itself.
+// drawing marks a framework that draws all IDs itself.
 func drawing(f framework) framework {
 	f.draws = true
 	return f
 }
 
-// first is a framework of the first group.
+// first marks a framework of the first group.
 func first(f framework) framework {
 	f.First = true
 	return f

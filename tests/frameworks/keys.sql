@@ -1,4 +1,4 @@
--- Each table that has the key that it must have: bigint, and made by next_snowflake().
+-- Each table with the right key: a bigint that next_snowflake() makes.
 SELECT table_name::text
 FROM information_schema.columns
 WHERE table_name IN ('author', 'book') AND column_name = 'id' AND data_type = 'bigint'

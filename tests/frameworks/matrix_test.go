@@ -56,7 +56,7 @@ func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *
 	}
 }
 
-// matrix is what all frameworks share: one cluster that counts statements, and every ID that was ever seen.
+// matrix is what all frameworks share: one cluster that counts statements, and every ID that any of them has seen.
 type matrix struct {
 	*deeds.Maker
 	cluster  *postgres.Cluster
@@ -83,7 +83,7 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// printed is a file with the migration as text.
+// printed writes the migration as text into a file.
 func printed(t *testing.T, print func(io.Writer, migrations.Settings) error) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "pgflurry.sql"))
@@ -99,7 +99,7 @@ func printed(t *testing.T, print func(io.Writer, migrations.Settings) error) str
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// empty makes a database of a framework and gives its URL.
+// empty makes a database for a framework and returns its URL.
 func (m *matrix) empty(t *testing.T, f framework, way string) string {
 	t.Helper()
 	name := "shop_" + notInNames.ReplaceAllString(strings.ToLower(f.Name), "_") + "_" + way
@@ -107,17 +107,18 @@ func (m *matrix) empty(t *testing.T, f framework, way string) string {
 	return m.cluster.URL(name)
 }
 
-// done is what came of one deed, and the statements that PostgreSQL ran for it.
+// done is the result of one deed, and the statements that PostgreSQL ran for it.
 type done struct {
 	deeds.Line
 	statements
 }
 
-// statements are numbers of those that insert, those that draw, and others that touch the tables.
+// statements counts those that insert, those that draw, and others that touch the tables.
 type statements struct{ inserts, draws, others int }
 
-// ran is what PostgreSQL has run in a database so far. Nothing is reset: a statement that was prepared before a reset
-// is kept with its constants after it, and one of the proxy's own has the function's name among them.
+// ran counts the statements that PostgreSQL has run in a database so far. It never resets the counters. After a reset
+// PostgreSQL keeps the text of an older prepared statement with its constants. One of the proxy's own statements has
+// the name of the function as a constant.
 func (m *matrix) ran(t *testing.T, database string) (s statements) {
 	t.Helper()
 	err := m.counter.QueryRow(server.Within(t), countsSQL, database).Scan(&s.inserts, &s.draws, &s.others)
@@ -127,14 +128,14 @@ func (m *matrix) ran(t *testing.T, database string) (s statements) {
 	return s
 }
 
-// environment is what the programs read.
+// environment returns the variables that the programs read.
 func (m *matrix) environment(t *testing.T, at string) []string {
 	t.Helper()
 	return append(server.Environment(t, at), "FRAMEWORK_MIGRATION="+m.plain, "FRAMEWORK_ESCAPED="+m.escaped,
 		"FRAMEWORK_SCRATCH="+t.TempDir())
 }
 
-// all does all deeds in a database, through a proxy if there is one, and looks what is there then.
+// all does all deeds in a database, through a proxy if there is one, and checks the rows after each.
 func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Proxy) (all []done) {
 	t.Helper()
 	at := direct
@@ -158,14 +159,14 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 			m.look(t, direct, d)
 		}
 		if deed == "migrate" && proxy != nil {
-			proxy.Leased() // the namespace is there now
+			proxy.Leased() // the migration has just made the namespace
 		}
 		all = append(all, d)
 	}
 	return all
 }
 
-// look fails unless a deed left in the database what it must.
+// look fails unless a deed left the right rows in the database.
 func (m *matrix) look(t *testing.T, direct string, d done) {
 	t.Helper()
 	conn := server.Connect(t, direct)
@@ -206,7 +207,7 @@ func (m *matrix) look(t *testing.T, direct string, d done) {
 	}
 }
 
-// difference are the definitions that one side alone has.
+// difference returns the definitions that only one side has.
 func difference(made, expected []string) string {
 	var all strings.Builder
 	for _, d := range made {
@@ -234,7 +235,7 @@ func numbers(t *testing.T, ids []string) (all []int64) {
 	return all
 }
 
-// compare fails unless the proxy changes nothing but who gives the IDs that are drawn ahead.
+// compare fails if the proxy changes anything else than the source of IDs that are drawn ahead.
 func compare(t *testing.T, f framework, direct, through []done) {
 	t.Helper()
 	for i, d := range direct {

@@ -15,7 +15,7 @@ func nodeFramework(name, folder, packages, trap string) framework {
 	}
 }
 
-// inTypeScript is a framework with a program in TypeScript, or with a part of it. A tsconfig.json is in its folder.
+// inTypeScript is a framework whose program, or a part of it, is TypeScript. Its folder has a tsconfig.json.
 func inTypeScript(f framework, program string) framework {
 	f.Source = f.folder + "/" + program
 	f.Command = []string{"node", "--import", typescript, f.Source}
@@ -23,7 +23,7 @@ func inTypeScript(f framework, program string) framework {
 	return f
 }
 
-// generated is a framework whose program needs a client that a command makes of the model.
+// generated is a framework whose program needs a client that a command generates from the model.
 func generated(f framework, command ...string) framework {
 	f.Build = command
 	return f

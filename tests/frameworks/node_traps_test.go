@@ -6,8 +6,8 @@ import (
 	"pgflurry/tests/support/deeds"
 )
 
-// TestWhatThePageWarnsOfHappens asks each framework of Node for the deed traps, after migrate. Its result says of each
-// warning in the framework's section whether it is so.
+// This test asks each framework of Node for the deed traps, after migrate. Its result says for each warning in the
+// framework's section whether it is true.
 func TestWhatThePageWarnsOfHappens(t *testing.T) {
 	deeds.Wanted(t)
 	m := newMatrix(t)

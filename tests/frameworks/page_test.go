@@ -25,13 +25,14 @@ const (
 	again    = "run make test-clients, which writes the page"
 )
 
-// languages are Markdown's names by the end of a file's name.
+// languages has Markdown's name for each file extension.
 var languages = map[string]string{
 	".py": "python", ".rb": "ruby", "Rakefile": "ruby", ".go": "go", ".java": "java", ".js": "js", ".mjs": "js",
 	".ts": "ts", ".sql": "sql", ".prisma": "prisma", ".xml": "xml", ".yaml": "yaml", ".yml": "yaml",
 }
 
-// cells are a framework's line of the table. "of" is what PostgreSQL ran for one deed.
+// cells returns a framework's row of the table. "of" in a cell is the number of statements that PostgreSQL ran for a
+// deed.
 func cells(t *testing.T, f framework, version string, direct, through []done) []string {
 	t.Helper()
 	of := func(all []done, deed string) done { return all[slices.Index(allDeeds, deed)] }
@@ -54,7 +55,7 @@ func cells(t *testing.T, f framework, version string, direct, through []done) []
 	}
 }
 
-// count says how many statements there were: all of them, and in brackets those that did not insert.
+// count returns the number of all statements, and in brackets the number of those that did not insert.
 func count(d done) string {
 	switch {
 	case d.None != "":
@@ -74,7 +75,7 @@ func count(d done) string {
 
 func bars(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// render is the page with these lines of the table.
+// render returns the page with these rows of the table.
 func render(t *testing.T, lines []string) string {
 	t.Helper()
 	var sections []string
@@ -91,7 +92,7 @@ func render(t *testing.T, lines []string) string {
 	return page.String()
 }
 
-// section is section.md of a folder, with the snippets of its files.
+// section returns section.md of a folder, with the snippets of its files.
 func section(t *testing.T, folder string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "section.md"))
@@ -124,7 +125,7 @@ func section(t *testing.T, folder string) string {
 	return strings.TrimSpace(all.String())
 }
 
-// said are the lines of the page's table, by framework.
+// said returns the rows of the page's table, by framework.
 func said(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile(pagePath)
@@ -144,8 +145,8 @@ func said(t *testing.T) map[string]string {
 	return lines
 }
 
-// settle compares the table with what was just seen. With the flag -update it writes the page; a line that was not
-// seen stays as it is.
+// settle compares the table with the results of this run. With the flag -update it writes the page; a row that this run
+// has not seen stays.
 func settle(t *testing.T, seen map[string][]string) {
 	t.Helper()
 	before := said(t)
@@ -173,7 +174,7 @@ func settle(t *testing.T, seen map[string][]string) {
 	}
 }
 
-// TestThePageHasALineOfEachFrameworkAndQuotesTheProgramsThatRun needs no framework.
+// This test needs no framework.
 func TestThePageHasALineOfEachFrameworkAndQuotesTheProgramsThatRun(t *testing.T) {
 	on := said(t)
 	var lines []string

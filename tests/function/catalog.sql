@@ -1,4 +1,4 @@
--- Everything that up makes, one line a thing; what differs from database to database is left out.
+-- Everything that up makes, one object a line, without what differs between databases.
 SELECT format('%s %s %s %s', c.relkind, c.relname, c.relpersistence, c.reloptions)
 	|| coalesce(obj_description(c.oid, 'pg_class'), '')
 	FROM pg_class c WHERE c.relnamespace = 'pgflurry'::regnamespace

@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// migrate runs "pgflurry migrate …" on a database, with variables beside those of the test.
+// migrate runs "pgflurry migrate …" on a database, with further variables.
 func migrate(t testing.TB, url string, environ []string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(within(t), program.Path(t),
@@ -30,7 +30,7 @@ func migrate(t testing.TB, url string, environ []string, args ...string) (out, e
 }
 
 func TestMigrateStatusExitsWith3UnlessEverythingIsInPlace(t *testing.T) {
-	program.Path(t) // built now, not within the patience of a step
+	program.Path(t) // built here, so that the build does not use up the time of a step
 	drifted := server.Migrated(t)
 	server.Exec(t, drifted, "DROP FUNCTION public.snowflake_ceil(timestamptz)")
 	original := server.Migrated(t)

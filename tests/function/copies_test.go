@@ -11,19 +11,19 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// copyOf makes a copy of a database on the same server, as a template gives it.
+// copyOf copies a database on the same server, as CREATE DATABASE … TEMPLATE does.
 func copyOf(t testing.TB, url string) string {
 	t.Helper()
 	return server.TemplateCopy(t, url, server.Name(t, url)+"_copy")
 }
 
-// drop drops a database, whoever is connected to it.
+// drop drops a database, and ends all its sessions.
 func drop(t testing.TB, url string) {
 	t.Helper()
 	server.Exec(t, server.In(t, url, "postgres"), "DROP DATABASE "+server.Name(t, url)+" WITH (FORCE)")
 }
 
-// worker is the worker in the next ID of the function of a database.
+// worker draws an ID and returns the worker in it.
 func worker(t testing.TB, url string) int {
 	t.Helper()
 	return value[int](t, server.Connect(t, url), "SELECT snowflake_worker(next_snowflake())")
@@ -126,7 +126,7 @@ func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *te
 		copied := copyOf(t, source)
 		up(t, copied, migrations.Settings{NewNamespace: true})
 		conn := server.Connect(t, copied)
-		// what a renewal in the old home could have reached by now
+		// as far as a renewal in the old home could have reached by now
 		const raised = `SELECT count(*) FROM pgflurry.worker
 			WHERE kind = 'proxy' AND retired_at IS NULL
 				AND reserved_until > pgflurry.ticks(clock_timestamp() + interval '30 s')`
@@ -176,8 +176,8 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 		t.Errorf("the worker of another database's function is listed as %+v, %v", listing.Rows[1], err)
 	}
 
-	// what that function has issued may be in the copy:
-	// its worker is free when the mark has passed, and the mark goes along
+	// IDs of that function may be in the copy. So its worker becomes free only when its mark has passed, and the next
+	// database gets the mark, too.
 	another := server.Database(t)
 	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock",
 		"Try again in ")
@@ -223,8 +223,8 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 		t.Error("the copy has taken the place of its original all the same")
 	}
 
-	// where the server does not tell its identity, another server's database may have the oid: only one of the same
-	// name counts
+	// If the server does not report its identity, a database of another server may have the same OID. Then only a
+	// database of the same name counts as the original.
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
@@ -236,7 +236,7 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	another := server.Migrated(t)
 	restored := copyOf(t, another)
 	drop(t, another)
-	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // a database of another server
+	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // as if it came from another server
 	up(t, restored, migrations.Settings{Moved: true})
 }
 

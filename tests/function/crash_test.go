@@ -13,8 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// crash kills the backend of conn as a lack of memory does: the server ends all others and recovers from its log. It
-// returns when the server answers again.
+// crash kills the backend of conn, as the kernel does when memory runs out. The server ends all other backends and
+// recovers from its log. crash returns when the server answers again.
 func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
 	t.Helper()
 	pid := int(conn.PgConn().PID())
@@ -25,7 +25,7 @@ func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for ctx := within(t); ; { // until the server has noticed
+	for ctx := within(t); ; { // until the server has noticed the crash
 		if _, err := witness.Exec(ctx, "SELECT pg_sleep(60)"); err != nil {
 			break
 		}
@@ -44,7 +44,7 @@ func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
 
 const some = "SELECT next_snowflake() FROM generate_series(1, 20000)"
 
-// noneAgain expects the IDs given after a crash to be above those before it.
+// noneAgain expects every ID after a crash to be above all IDs before it.
 func noneAgain(t *testing.T, before, after []int64) {
 	t.Helper()
 	slices.Sort(before)
@@ -58,8 +58,8 @@ func noneAgain(t *testing.T, before, after []int64) {
 	}
 }
 
-// A transaction that is open keeps the marks it has logged from the disk; what finished statements drew beyond them is
-// in the hands of clients.
+// The marks that an open transaction has logged do not reach the disk. But clients already have the IDs that finished
+// statements drew beyond the older marks.
 func TestAfterACrashThatLosesMarksOfALaneAheadOfTheClockNoIDComesAgain(t *testing.T) {
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
@@ -78,7 +78,7 @@ func TestAfterTwoCrashesInOneSecondNoIDComesAgain(t *testing.T) {
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{})
 	conn := server.Connect(t, url)
-	// a block of the mark has just begun, so that the first crash leaves the lane a second or two ahead
+	// begin at the start of a block of the mark, so that the first crash leaves the lane one or two seconds ahead
 	run(t, conn, "SELECT pg_sleep((1030 - pgflurry.ticks(clock_timestamp()) % 1024) / 1000.0); SELECT next_snowflake()")
 	crash(t, cluster, conn)
 	open := server.Connect(t, url)
@@ -88,7 +88,7 @@ func TestAfterTwoCrashesInOneSecondNoIDComesAgain(t *testing.T) {
 	noneAgain(t, before, values[int64](t, server.Connect(t, url), some+" UNION ALL "+some+" UNION ALL "+some))
 }
 
-// Two starts in one second of the clock have the same second to start at, unless the later one waits for the next.
+// Two starts within one second of the clock would begin at the same second. So the later one waits for the next.
 func TestAfterCrashesWithinOneTickNoIDComesAgain(t *testing.T) {
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")

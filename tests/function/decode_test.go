@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// epoch is one that is no round number.
+// epoch returns an odd instant.
 func epoch(t testing.TB) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, "2025-02-28T23:59:58.987Z")
@@ -37,7 +37,7 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 					at := layout.Time(tick).Add(offset)
 					first, last := tick, tick
 					if offset > 0 {
-						first++ // the tick itself began before
+						first++ // the tick itself began earlier
 					}
 					floor := value[int64](t, conn, "SELECT snowflake_floor($1)", at)
 					ceil := value[int64](t, conn, "SELECT snowflake_ceil($1)", at)
@@ -60,7 +60,7 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 	url := server.Migrated(t)
 	layout := row(t, url).Layout
 	conn := server.Connect(t, url)
-	first := layout.FirstTick() << 22 // of a day after the epoch; below it are old keys
+	first := layout.FirstTick() << 22 // a day after the epoch; keys below it are from before
 	end := layout.Time(layout.MaxTick()).Format(time.RFC3339Nano)
 	for query, want := range map[string]int64{
 		"snowflake_floor('-infinity')":                                  first,
@@ -129,7 +129,7 @@ func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
 		}
 	}
 	got := value[int](t, conn, "SELECT count(*) FROM item WHERE id > snowflake_ceil(now() - interval '1 hour')")
-	if got != 60 && got != 59 { // the one exactly an hour old lies between ticks
+	if got != 60 && got != 59 { // the one that is exactly an hour old lies between two ticks
 		t.Errorf("%d rows of the last hour, want 60", got)
 	}
 }

@@ -35,7 +35,7 @@ func newFencedPair(t *testing.T) *fencedPair {
 	return p
 }
 
-// waitsForStandby gives a cluster a standby that its commits wait for.
+// waitsForStandby gives a cluster a standby, and its commits wait for that.
 func waitsForStandby(t *testing.T, primary *postgres.Cluster, options map[string]string) *postgres.Cluster {
 	t.Helper()
 	standby := server.Standby(t, primary, "standby", fmt.Sprintf("host=127.0.0.1 port=%d", primary.Port), options)
@@ -46,7 +46,7 @@ func waitsForStandby(t *testing.T, primary *postgres.Cluster, options map[string
 	return standby
 }
 
-// isolate promotes the standby: from then on nobody has what the primary writes.
+// isolate promotes the standby. From then on no other server gets what the primary writes.
 func (p *fencedPair) isolate() (promoted *pgx.Conn) {
 	p.t.Helper()
 	promoted = server.Connect(p.t, p.standby.URL("postgres"))
@@ -60,13 +60,13 @@ func (p *fencedPair) isolate() (promoted *pgx.Conn) {
 	return promoted
 }
 
-// A hearer notes the IDs that statements have given, those that a client may use.
+// A hearer notes the IDs that reached a client in a successful statement.
 type hearer struct {
 	mu  sync.Mutex
 	ids []int64
 }
 
-// draws runs a statement again and again on new sessions until ctx ends; what it returns was committed.
+// draws repeats a statement on new sessions until ctx ends. What a statement returned is committed.
 func (h *hearer) draws(ctx context.Context, url, statement string) {
 	for ctx.Err() == nil {
 		conn, err := pgx.Connect(ctx, url)
@@ -119,7 +119,7 @@ func TestAnIsolatedPrimaryShowsNoIDThatThePromotedStandbyGives(t *testing.T) {
 	for range 4 {
 		sessions.Go(func() { after.draws(ctx, p.standby.URL("postgres"), "SELECT next_snowflake()") })
 	}
-	// Two blocks later nobody draws from what the standby has confirmed any more.
+	// Two blocks of the mark later, no session draws any more from what the standby has confirmed.
 	server.Eventually(t, promoted, "pgflurry.ticks(clock_timestamp()) > $1", mark+4096)
 	if !value[bool](t, p.conn, "SELECT count(*) >= 8 FROM pg_stat_activity WHERE wait_event = 'SyncRep'") {
 		t.Error("of eight sessions of the isolated primary not all wait at their commit")
@@ -138,10 +138,10 @@ func TestAnIsolatedPrimaryShowsNoIDThatThePromotedStandbyGives(t *testing.T) {
 	both.once(t)
 }
 
-// ends are what may become of who raised the mark.
+// ends are the ways in which the transaction that raised the mark may end.
 var ends = []struct {
 	name, begin, end string
-	confirms         bool // so that all others draw without a commit of their own
+	confirms         bool // whether others can draw afterwards without a commit of their own
 }{
 	{"it commits", "BEGIN; SELECT next_snowflake()", "COMMIT", true},
 	{"it rolls a savepoint back", "BEGIN; SAVEPOINT s; SELECT next_snowflake(); ROLLBACK TO s", "COMMIT", true},
@@ -154,13 +154,13 @@ var ends = []struct {
 		"SELECT setval('pgflurry.raiser', 4000000000000)", "COMMIT", false},
 }
 
-// free says whether, after a start and such an end, other transactions draw without a commit that waits.
+// free says whether other transactions draw without waiting for a commit, after the raiser began and ended so.
 func (p *fencedPair) free(t *testing.T, begin, end string) bool {
 	t.Helper()
 	raiser, other := server.Connect(t, p.url), server.Connect(t, p.url)
-	run(t, p.conn, "SELECT setval('pgflurry.lane', 2097152)") // START
+	run(t, p.conn, "SELECT setval('pgflurry.lane', 2097152)") // START: the lane after a crash
 	run(t, raiser, begin)
-	_, _ = raiser.PgConn().Exec(within(t), end).ReadAll() // terminated is an error
+	_, _ = raiser.PgConn().Exec(within(t), end).ReadAll() // a terminated session returns an error
 	run(t, other, "BEGIN; SELECT next_snowflake() FROM generate_series(1, 100)")
 	free := value[bool](t, other, "SELECT txid_current_if_assigned() IS NULL")
 	run(t, other, "COMMIT")
@@ -218,7 +218,7 @@ func TestALongTransactionAloneDrawsAsManyAsItLikesWithSynchronousReplication(t *
 	run(t, p.conn, "CREATE TABLE item (id bigint DEFAULT next_snowflake(), at bigint)")
 	run(t, p.conn, "BEGIN; SELECT setval('pgflurry.lane', 2097152); SELECT next_snowflake()")
 	ticks := func() int64 { return value[int64](t, p.conn, "SELECT pgflurry.ticks(clock_timestamp())") }
-	for begun := ticks(); ticks() < begun+3000; { // more than two blocks, with others that draw
+	for begun := ticks(); ticks() < begun+3000; { // more than two blocks of the mark, while others draw
 		run(t, p.conn, "INSERT INTO item (at) SELECT generate_series(1, 5000)")
 		server.Exec(t, p.url, "BEGIN; SELECT next_snowflake(); ROLLBACK")
 	}
@@ -227,7 +227,7 @@ func TestALongTransactionAloneDrawsAsManyAsItLikesWithSynchronousReplication(t *
 	if n := value[int64](t, p.conn, "SELECT count(DISTINCT id) FROM item"); n != drawn {
 		t.Errorf("%d IDs of %d came twice", drawn-n, drawn)
 	}
-	// One for each tick would be a thousand a second.
+	// One commit a tick would be a thousand a second.
 	n := value[int64](t, p.conn, "SELECT max(n) FROM (SELECT count(*) AS n FROM item GROUP BY id >> 22) AS tick")
 	if n < 100 {
 		t.Errorf("no tick has more than %d IDs", n)
@@ -239,9 +239,9 @@ func TestATickThatWasStartedForEverybodyIsNeverTakenForAFencedOne(t *testing.T) 
 	next := func() (before, after int64) {
 		raiser := server.Connect(t, p.url)
 		run(t, p.conn, "SELECT setval('pgflurry.lane', 2097152)")
-		run(t, raiser, "BEGIN; SELECT next_snowflake()") // in a tick a second ahead of the clock
+		run(t, raiser, "BEGIN; SELECT next_snowflake()") // in a tick that is a second ahead of the clock
 		before = value[int64](t, p.conn, "SELECT next_snowflake()") >> 22
-		// as if it had been for everybody
+		// pretend that the tick was confirmed for everybody
 		run(t, p.conn, fmt.Sprintf("SELECT setval('pgflurry.confirmed', %d)", before+1))
 		after = value[int64](t, p.conn, "SELECT next_snowflake()") >> 22
 		run(t, raiser, "COMMIT")
@@ -260,7 +260,7 @@ func TestTheStandInIsFencedToo(t *testing.T) {
 	p := newFencedPair(t)
 	run(t, p.conn, "SELECT next_snowflake()")
 	holder, first, second := server.Connect(t, p.url), server.Connect(t, p.url), server.Connect(t, p.url)
-	run(t, p.conn, "SELECT setval('pgflurry.lane_stand_in', 2097152)") // START
+	run(t, p.conn, "SELECT setval('pgflurry.lane_stand_in', 2097152)") // START: the stand-in's lane after a crash
 	server.Eventually(t, p.conn,
 		"(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")

@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// distinct checks that a column of IDs has so many rows, all different, in increasing order of insertion.
+// distinct checks that a column holds this number of IDs, all different, which increase in the order of insertion.
 func distinct(t *testing.T, conn *pgx.Conn, table string, want int) {
 	t.Helper()
 	ids := values[int64](t, conn, "SELECT id FROM "+table+" ORDER BY ctid")
@@ -85,7 +85,7 @@ func TestEveryLayoutGivesIDsThatItsGeneratorReads(t *testing.T) {
 		{Layout: "28/0/1/1", Unit: 1_000_000_000},              // the smallest
 		{Layout: "43/0/1/19"},                                  // the least headroom
 		{Layout: "28/0/13/22", Unit: 997_000_000},              // the longest sequence, an odd unit
-		{Layout: "40/3/5/9", Unit: 3_000_000, Epoch: epoch(t)}, // an epoch that is no round number
+		{Layout: "40/3/5/9", Unit: 3_000_000, Epoch: epoch(t)}, // an odd epoch
 	} {
 		t.Run(fmt.Sprintf("%s every %v", s.Layout, s.Unit), func(t *testing.T) {
 			url := server.MigratedWith(t, s)
@@ -112,7 +112,7 @@ func TestEveryLayoutGivesIDsThatItsGeneratorReads(t *testing.T) {
 	}
 }
 
-// readsLike compares the functions that take an ID apart with the generator's Decode.
+// readsLike compares the functions that decode an ID with the generator's Decode.
 func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int64) {
 	t.Helper()
 	last, err := layout.Compose(layout.MaxTick(), layout.Workers()-1, layout.MaxSequence())
@@ -139,7 +139,7 @@ func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int6
 			t.Errorf("ID %d reads %+v in SQL, %+v in Go", id, got, want)
 		}
 	}
-	for _, key := range []int64{0, 1, first - 1} { // keys from before the table was moved over
+	for _, key := range []int64{0, 1, first - 1} { // keys from before the table was converted
 		if !value[bool](t, conn, `SELECT snowflake_time($1) IS NULL AND p."time" IS NULL AND p.sequence = $1 & $2
 			FROM snowflake_parts($1) AS p`, key, layout.MaxSequence()) {
 			t.Errorf("%d has a time", key)
@@ -168,7 +168,7 @@ func TestASmallSequenceRunsAheadOfTheClockAndThenWaits(t *testing.T) {
 func TestAQuietDatabaseDoesNotGiveOnlyEvenIDs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	odd := 0
-	for range 40 { // each in a millisecond of its own
+	for range 40 { // each in another millisecond
 		odd += int(value[int64](t, conn, "SELECT next_snowflake() & 1 FROM pg_sleep(0.002)"))
 	}
 	if odd == 0 || odd == 40 {

@@ -7,7 +7,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// forgets lets a home forget to whom it gave a worker, as a failover to an asynchronous standby or an old backup does.
+// forgets makes a home lose the record of a worker that it gave away. So does a failover to an asynchronous standby, or
+// an old backup.
 func forgets(t testing.TB, home string, worker int) {
 	t.Helper()
 	conn := server.Connect(t, home)
@@ -44,7 +45,7 @@ func TestADatabaseWhoseWorkerWasGivenAwayMeanwhileGetsAnotherByJoiningAgain(t *t
 		t.Fatal("both have workers of their own, so this proves nothing")
 	}
 	up(t, joined, migrations.Settings{JoinURL: home})
-	up(t, joined, migrations.Settings{JoinURL: home}) // changes nothing
+	up(t, joined, migrations.Settings{JoinURL: home}) // must change nothing
 	if a, b := worker(t, joined), worker(t, thief); a != 2 || b != 1 {
 		t.Errorf("the functions have workers %d and %d, want 2 and 1", a, b)
 	}
@@ -58,7 +59,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 	const waiting = "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 	run(t, conn, "ALTER SYSTEM SET synchronous_standby_names = missing")
 	run(t, conn, "SELECT pg_reload_conf()")
-	// a commit that waits: nothing else shows that the setting is in force
+	// only a commit that waits shows that the setting is in force
 	other, seen, waited := server.Connect(t, home), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(waited)
@@ -88,7 +89,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 			waited = nil
 			both++
 		default:
-			value[bool](t, conn, waiting) // cancels whoever waits
+			value[bool](t, conn, waiting) // cancels each wait
 		}
 	}
 	says(t, err, "the outcome is unknown", "canceling wait for synchronous replication", "Run it again")

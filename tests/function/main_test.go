@@ -1,5 +1,5 @@
-// Package function_test proves, on a real PostgreSQL, what migrations and sqlfuncs promise: the functions in the
-// database, the tables' guards, and the ways in and out.
+// Package function_test proves on a real PostgreSQL what migrations and sqlfuncs promise. It tests the functions in the
+// database, the guards of the tables, and the ways in and out.
 package function_test
 
 import (
@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// Short names for what every test here does.
+// Short names for the steps of all tests here.
 
 func within(t testing.TB) context.Context { t.Helper(); return server.Within(t) }
 
@@ -44,7 +44,7 @@ func says(t testing.TB, err error, texts ...string) { t.Helper(); server.Says(t,
 
 func role(t testing.TB, url, name string) string { t.Helper(); return server.Role(t, url, name) }
 
-// up migrates and fails the test on an error.
+// up migrates, and fails the test on an error.
 func up(t testing.TB, url string, s migrations.Settings) {
 	t.Helper()
 	if err := migrations.Up(within(t), url, s); err != nil {
@@ -52,14 +52,14 @@ func up(t testing.TB, url string, s migrations.Settings) {
 	}
 }
 
-// down removes everything, and returns the refusal if there is one.
+// down removes everything. It returns the refusal if there is one.
 func down(t testing.TB, url string) error {
 	t.Helper()
 	_, err := migrations.Down(within(t), url, false)
 	return err
 }
 
-// row reads the namespace of a database.
+// row reads the namespace row of a database.
 func row(t testing.TB, url string) namespace.Namespace {
 	t.Helper()
 	n, err := namespace.Read(within(t), server.Connect(t, url))

@@ -100,7 +100,7 @@ func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
 	whole := values[string](t, server.Connect(t, server.Migrated(t)), catalog)
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	// as if it had stopped before the functions, and before the row
+	// as if Up had stopped before it made the functions and the row
 	run(t, conn, `ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER; ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 		DELETE FROM pgflurry.namespace; DELETE FROM pgflurry.worker;
 		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace;
@@ -194,7 +194,7 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	} {
 		says(t, migrations.Up(within(t), url, s), text)
 	}
-	var young strings.Builder // what "migrate print" writes knows no clock but the server's
+	var young strings.Builder // the printed text knows only the server's clock
 	hour := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
 	if err := migrations.Print(&young, migrations.Settings{Epoch: hour}); err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func TestWhatUpSaysWithoutAComparisonIsWhatStatusFindsByOne(t *testing.T) {
 	if err != nil || len(found.Kept) != 1 {
 		t.Fatalf("%+v, %v; expected one name that is not pgflurry's", found, err)
 	}
-	said.Left = found.Left // that goes on
+	said.Left = found.Left // time goes on between the two
 	if !reflect.DeepEqual(said, found) {
 		t.Errorf("said %+v\nfound %+v", said, found)
 	}

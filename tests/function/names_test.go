@@ -13,7 +13,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// inPublic is what pgflurry has in public, by name.
+// inPublic lists the functions of pgflurry in public, by name.
 const inPublic = `SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`
 
 var (
@@ -31,7 +31,7 @@ var (
 	snowflake = migrations.Settings{Functions: sqlfuncs.Snowflake}
 )
 
-// hasInPublic fails the test if public has other names than the family's, and those of others if every is true.
+// hasInPublic expects the names of the family in public, and no others. If every is true it expects all others, too.
 func hasInPublic(t testing.TB, url string, every bool) {
 	t.Helper()
 	want := slices.Clone(family)
@@ -127,7 +127,7 @@ func TestAFunctionOfTheUsersOwnSurvivesTheStepToFewerNames(t *testing.T) {
 		t.Errorf("public has %q, expected %q", names, want)
 	}
 	run(t, conn, "SELECT incr('a'), unlock('a')")
-	// one short name, made by hand, is nobody's order to drop
+	// one short name that somebody made by hand: no migration may drop it
 	run(t, conn, "CREATE FUNCTION public.uuidv4() RETURNS uuid RETURN pgflurry.uuidv4()")
 	for _, settings := range []migrations.Settings{{}, snowflake} {
 		up(t, url, settings)
@@ -138,7 +138,7 @@ func TestAFunctionOfTheUsersOwnSurvivesTheStepToFewerNames(t *testing.T) {
 func TestADatabaseOfAnEarlierProgramKeepsItsNamesUntilSomebodyAsksForFewer(t *testing.T) {
 	url := server.MigratedWith(t, all)
 	conn := server.Connect(t, url)
-	// as revision 3 left it: there is no choice
+	// as revision 3 left it, which remembers no choice of names
 	run(t, conn, `CREATE OR REPLACE FUNCTION pgflurry.alias_names() RETURNS SETOF text
 			LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
 				SELECT * FROM (VALUES ('next_segment'), ('incr'), ('snowflake_text')) AS names (name) $fn$;
@@ -162,7 +162,7 @@ func TestACopyOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 	up(t, copied, migrations.Settings{NewNamespace: true})
 	hasInPublic(t, copied, true)
 	joined := server.Database(t)
-	up(t, joined, migrations.Settings{JoinURL: url}) // another database, with a choice of its own
+	up(t, joined, migrations.Settings{JoinURL: url}) // another database makes a choice of its own
 	hasInPublic(t, joined, false)
 }
 

@@ -57,7 +57,7 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 	}
 	server.Exec(t, url,
 		"ALTER ROLE CURRENT_USER IN DATABASE "+row(t, url).Database+" SET search_path = hostile, pg_catalog, public")
-	up(t, url, migrations.Settings{}) // the functions are installed anew, by a session with that path
+	up(t, url, migrations.Settings{}) // installs the functions anew in a session with that search_path
 	row(t, url)
 	conn = server.Connect(t, url)
 	run(t, conn, "SELECT public.next_snowflake() FROM generate_series(1, 300)")
@@ -103,7 +103,7 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 		refused(t, conn, "42501", statement)
 	}
 	run(t, conn, "UPDATE pgflurry.namespace SET acquire_after = 5")
-	// what cannot be taken away: docs/uniqueness.md says so, and status names the role
+	// no guard can take this right away: docs/uniqueness.md says so, and status names the role
 	if state, err := migrations.Status(within(t), url); err != nil ||
 		!slices.Equal(state.Drawers, []string{"writes_all"}) {
 		t.Errorf("status names %q, %v", state.Drawers, err)
@@ -134,7 +134,7 @@ func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	}
 	run(t, conn, "RESET session_replication_role")
 	refused(t, conn, "23514", "UPDATE pgflurry.namespace SET quarantine = '61 s'")
-	// sums of it would overflow
+	// sums with it would overflow
 	refused(t, conn, "23514", "UPDATE pgflurry.worker SET reserved_until = 9223372036854775807 WHERE worker = 20")
 	refused(t, conn, "23505", "INSERT INTO pgflurry.namespace SELECT * FROM pgflurry.namespace")
 }

@@ -13,28 +13,29 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// noon is the tick of the clock that the function sees in these tests: 300 ticks into a block of 1024 for which the
-// mark moves.
+// noon is the tick that the function's clock shows in these tests. It is 300 ticks into a block of 1024, the step of
+// the mark.
 const noon = 61_000_000<<10 + 300
 
-// A guard stands once in the installed text of a function; without is that text without it. held puts the function to
-// the test.
+// A guard is a text in an installed function, and without is that text with the guard removed. held tries the function:
+// true if the guard works.
 type guard struct {
 	name, in, text, without string
 	times                   int                  // how often text stands in the function; 0: once
 	clock                   int64                // tick that the clock shows; 0: noon
-	begin                   string               // SQL that runs first
-	elsewhere               bool                 // in a copy of the database
-	held                    func(r drawing) bool // draws; false: what the guard is for has happened
+	begin                   string               // SQL to run first
+	elsewhere               bool                 // run in a copy of the database
+	held                    func(r drawing) bool // draws; false if the guarded accident has happened
 }
 
-// drawing is a session in which a guard is tried.
+// drawing is a session that tries a guard.
 type drawing struct {
 	t    *testing.T
 	conn *pgx.Conn
 }
 
-// at puts the lane to a tick and a counter, and draws as a new session would: the ID, or the SQLSTATE of the refusal.
+// at sets the lane to a tick and a counter, and draws in a new session. It returns the ID, or the SQLSTATE of the
+// refusal.
 func (r drawing) at(tick, counter int64) (id int64, sqlstate string) {
 	r.t.Helper()
 	run(r.t, r.conn, "DISCARD PLANS")
@@ -49,7 +50,7 @@ func (r drawing) at(tick, counter int64) (id int64, sqlstate string) {
 	return id, ""
 }
 
-// refused draws and tells whether the answer was this SQLSTATE.
+// refused draws and says whether the answer was this SQLSTATE.
 func (r drawing) refused(tick, counter int64, sqlstate string) bool {
 	r.t.Helper()
 	_, said := r.at(tick, counter)
@@ -66,12 +67,12 @@ func (r drawing) tick(tick, counter int64) int64 {
 	return id >> 22
 }
 
-// asCopy makes the database look like one that was restored.
+// asCopy makes the database look like one that was restored from a dump.
 const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; " +
 	"CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
 
-// fenced begins a transaction in which this one raised the mark, as far as the function knows, and ticks from another
-// one on are fenced.
+// fenced begins a transaction, and pretends that raiser raised the mark. Ticks at or above from are then the raiser's
+// alone.
 func (r drawing) fenced(raiser string, from int64) drawing {
 	r.t.Helper()
 	run(r.t, r.conn, fmt.Sprintf("COMMIT; SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark'); "+
@@ -79,7 +80,7 @@ func (r drawing) fenced(raiser string, from int64) drawing {
 	return r
 }
 
-// share of the sequence is the stand-in's, from 0 on.
+// share is the part of a tick's sequence that belongs to the stand-in, from 0 on.
 const share = 128
 
 var guardsOfTheShortWay = []guard{
@@ -93,9 +94,9 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
-		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
+		text: "< marked THEN", without: "< 0 THEN", // START with a counter that ran over, before the clock was set back
 		held: func(r drawing) bool {
-			// as the function does
+			// move the mark as the function does
 			run(r.t, r.conn,
 				fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+724))
 			return r.tick(1, 5) > noon+724
@@ -139,7 +140,7 @@ var guardsOfTheShortWay = []guard{
 		name: "a mark that somebody else moved is not gone on from", in: "pgflurry.advance_slowly(bigint)",
 		text: "IF NOT ours OR", without: "IF",
 		held: func(r drawing) bool {
-			// the function moves it, each time
+			// move the mark as the function itself does, each time
 			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", (noon>>10+1)<<10+1))
 			return r.tick(noon-1024, 0) > noon+1000
 		},
@@ -153,7 +154,7 @@ var guardsOfTheShortWay = []guard{
 		name: "while the lock is taken, no draw that is not an ID", in: "pgflurry.advance(bigint)",
 		text: "IF (drawn OPERATOR(pg_catalog.&) 4190208::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "IF true",
 		held: func(r drawing) bool {
-			// the clock stands still, and the lane's tick is never old
+			// the clock stands still, so the lane's tick never gets old
 			run(r.t, r.conn, "SET statement_timeout = '500ms'")
 			return locked(r, func() bool { return r.refused(noon, 5000, "57014") })
 		},
@@ -176,7 +177,7 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "not from START", in: "pgflurry.advance(bigint)", clock: 500,
-		// somebody sends it back after this call has drawn
+		// another session sends the lane back to START after this call has drawn
 		begin: `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('pgflurry.advance(bigint)'::regprocedure), 'NOWAIT;',
 			'NOWAIT; PERFORM pg_catalog.setval(''pgflurry.lane''::pg_catalog.regclass, 2097152::bigint);'); END $$`,
 		text: "(v OPERATOR(pg_catalog.&) 2097152::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "true",
@@ -237,7 +238,7 @@ var guardsOfTheShortWay = []guard{
 	},
 }
 
-// locked runs try while another session is in the middle of an advance.
+// locked runs try while another session holds the lock of the lane.
 func locked(r drawing, try func() bool) bool {
 	r.t.Helper()
 	holder, err := pgx.Connect(within(r.t), r.conn.Config().ConnString())
@@ -249,7 +250,7 @@ func locked(r drawing, try func() bool) bool {
 	return try()
 }
 
-// rewrite changes the installed text of a function, in which from must stand once, or n times.
+// rewrite changes the installed text of a function. The text from must stand in it n times.
 func rewrite(t *testing.T, conn *pgx.Conn, function, from, to string, n int) {
 	t.Helper()
 	text := value[string](t, conn, "SELECT pg_get_functiondef($1::regprocedure)", function)

@@ -6,7 +6,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// parts of the default layout, for tests that put the function into a state.
+// Parts of the default layout, for tests that set the state of the function.
 const (
 	laneStart = 1 << 21
 	laneGuard = 3 << 20
@@ -19,7 +19,7 @@ func TestAfterACrashIDsGoOnAtTheMarkOrLater(t *testing.T) {
 	if tick := before >> 22; mark <= tick || mark > tick+2048 {
 		t.Errorf("the mark is %d ticks after the ID, want 1 to 2048", mark-tick)
 	}
-	run(t, conn, "SELECT setval('pgflurry.lane', 2097152)") // where an unlogged sequence stands after recovery
+	run(t, conn, "SELECT setval('pgflurry.lane', 2097152)") // the value of an unlogged sequence after crash recovery
 	after := value[int64](t, conn, "SELECT next_snowflake()")
 	now := value[int64](t, conn, "SELECT pgflurry.ticks(clock_timestamp())")
 	if after>>22 < mark || after>>22 > now+1001 {
@@ -77,7 +77,7 @@ func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 	conn := server.Connect(t, url)
 	run(t, conn, "SET test.step = '0'")
 	last := value[int64](t, conn, "SELECT next_snowflake()")
-	for _, step := range []string{"-100 ms", "-900 ms", "-1300 ms"} { // the last one waits for the clock
+	for _, step := range []string{"-100 ms", "-900 ms", "-1300 ms"} { // at the last step a draw waits for the clock
 		run(t, conn, "SET test.step = '"+step+"'")
 		id := value[int64](t, conn,
 			"SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 5000) OFFSET 0) AS drawn")
@@ -87,7 +87,7 @@ func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 		last = id
 	}
 	run(t, conn, "SET test.step = '-1 minute'")
-	// the rest of the tick is given out, whatever the clock says
+	// the function hands out the rest of the tick, whatever the clock shows
 	says(t, refused(t, conn, "SNF01", "SELECT next_snowflake() FROM generate_series(1, 5000)"),
 		"ms behind the last ID, more than 7048 ms", "set back")
 	run(t, conn, "SET test.step = '-10 years'")
@@ -105,7 +105,7 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE")
 
-	// The lane is a minute ahead of the clock, so the draw in hand is never too old.
+	// The lane is a minute ahead of the clock, so the tick of a draw never gets old.
 	server.FunctionClock(t, url, steps)
 	run(t, conn, "SET test.step = '-1 day'; "+
 		"SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 60000) << 22)")

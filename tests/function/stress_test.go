@@ -19,7 +19,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// draws are the statements of a session; %d is a number of IDs.
+// draws has the statements of a session. %d is a number of IDs.
 var draws = []string{
 	"SELECT next_snowflake() FROM generate_series(1, %d)",
 	"SELECT * FROM next_snowflakes(%d)",
@@ -29,20 +29,20 @@ var draws = []string{
 	"INSERT INTO item (n) SELECT generate_series(1, %d) RETURNING id",
 }
 
-// A storm draws IDs in many sessions while it pauses, cancels, terminates and crashes them.
+// A storm draws IDs in many sessions. It pauses, cancels, terminates and crashes them meanwhile.
 type storm struct {
 	url      string
 	clock    bool // sessions step their clocks
-	long     bool // some stops are longer than others wait for a lock
+	long     bool // some stops last longer than other sessions wait for a lock
 	fenced   bool // commits wait for a standby
 	mu       sync.Mutex
-	ids      []int64 // every one that reached a client
+	ids      []int64 // every ID that reached a client
 	disorder atomic.Int64
 	broken   atomic.Int64 // statements that ended with an error
 }
 
-// steps gives each session a clock of its own, which it sets to and fro:
-// what a clock that is stepped looks like to the function.
+// steps gives each session a clock of its own, which the session sets back and forth. To the function that looks like
+// one clock that is stepped.
 const steps = "pg_catalog.current_setting('test.step')"
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
@@ -75,7 +75,7 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 	}
 }
 
-// session draws until ctx ends, on a new connection whenever the old one is gone.
+// session draws until ctx ends. It connects again whenever its connection is gone.
 func (s *storm) session(ctx context.Context, dice *rand.Rand) {
 	var last int64
 	for ctx.Err() == nil {
@@ -103,7 +103,7 @@ func (s *storm) session(ctx context.Context, dice *rand.Rand) {
 	}
 }
 
-// draw runs one statement and returns all IDs that came, also before an error.
+// draw runs one statement. It returns all IDs that came, also those before an error.
 func (s *storm) draw(ctx context.Context, conn *pgx.Conn, dice *rand.Rand) (ids []int64, err error) {
 	n := 1
 	if dice.IntN(3) > 0 {
@@ -120,7 +120,7 @@ func (s *storm) draw(ctx context.Context, conn *pgx.Conn, dice *rand.Rand) (ids 
 		}
 	}
 	if err := results.Close(); err != nil {
-		// a failed transaction ends here, whatever became of the connection
+		// end a failed transaction; the connection may be gone
 		_, _ = conn.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
 		return ids, err
 	}
@@ -135,7 +135,7 @@ func appendID(ids []int64, text []byte) []int64 {
 	return append(ids, id)
 }
 
-// deaf is one session after the other that draws and reads nothing.
+// deaf opens one session after the other that draws and never reads.
 func (s *storm) deaf(ctx context.Context) {
 	for ctx.Err() == nil {
 		hangUp, err := server.Deaf(ctx, s.url)
@@ -163,7 +163,7 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 				break
 			}
 			if !server.IsBackend(cluster, pid) {
-				continue // it has ended, and its number may be somebody else's
+				continue // it has ended, and another process may have its number
 			}
 			switch dice.IntN(8) {
 			case 0:
@@ -184,7 +184,7 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 			}
 			select {
 			case <-crashes.C:
-				// a backend that dies so makes the postmaster end all others at once and recover from the log
+				// if a backend is killed, the postmaster ends all others at once and recovers from the log
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			default:
 			}
@@ -193,14 +193,13 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 	}
 }
 
-// pause is the time for which a backend is stopped.
-// victim is a backend that is drawing.
+// victim returns the PID of a client's backend, chosen at random.
 func victim(ctx context.Context, conn *pgx.Conn) (pid int, err error) {
 	err = conn.QueryRow(ctx, `SELECT coalesce(
 		(SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
 			ORDER BY random() LIMIT 1), 0)`).Scan(&pid)
 	if err == nil && pid == 0 {
-		return 0, context.Canceled // all are gone
+		return 0, context.Canceled // no session is left
 	}
 	return pid, err
 }
@@ -225,7 +224,7 @@ func (s *storm) judge(t *testing.T) {
 	if foreign > 0 {
 		t.Errorf("%d IDs are of another worker than the function's, 0", foreign)
 	}
-	// A holder that is stopped again while the stand-in is at work may cost the order of a few IDs, and nothing else.
+	// If a holder is stopped again while the stand-in works, a few IDs may be out of order. Nothing worse may happen.
 	if n := s.disorder.Load(); n > 0 && !s.long {
 		t.Errorf("%d IDs were not greater than the one before of the same session", n)
 	}

@@ -13,17 +13,18 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// held says that it is there, and waits until the test lets go of the advisory lock,
-// without a lock of its own to wait for.
+// held announces that it is there and waits until the test releases the advisory lock. It polls, so that it does not
+// wait for a lock itself.
 const held = "PERFORM pg_catalog.set_config('application_name', 'held', true); " +
 	"WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) " +
 	"LOOP PERFORM pg_catalog.pg_sleep(0.005::double precision); END LOOP;"
 
-// points are places between taking the lock of the lane and giving it back. Each text stands once in its function.
+// points are places in the functions between taking the lock of the lane and releasing it. Each text stands once in its
+// function.
 var points = []struct {
 	function, text string
-	before         bool   // the holder stops before the text, else behind it
-	begin          string // so that the call comes by there
+	before         bool   // stop before the text, else behind it
+	begin          string // SQL that makes the next call pass there
 }{
 	{
 		"pgflurry.advance(bigint)",
@@ -46,7 +47,7 @@ var points = []struct {
 }
 
 const (
-	// toShort puts the lane a little behind the clock, in the clock's block.
+	// toShort puts the lane slightly behind the clock, in the same block of the mark.
 	toShort = `DO $$
 	DECLARE
 		t bigint := 0;
@@ -64,7 +65,7 @@ const (
 			setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10),
 			nextval('pgflurry.mark')
 		FROM (SELECT last_value - (3000::bigint << 22) AS l FROM pgflurry.lane) AS back`
-	// toStart is what a crash leaves.
+	// toStart leaves the lane as a crash does.
 	toStart = "SELECT setval('pgflurry.lane', 2097152)"
 )
 
@@ -85,7 +86,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 			}
 			const some = "SELECT next_snowflake() FROM generate_series(1, 3000)"
 			add(values[int64](t, conn, some))
-			// so that nobody waits for the clock
+			// so that no draw waits for the clock
 			server.Eventually(t, conn,
 				"(SELECT last_value FROM pgflurry.mark) < pgflurry.ticks(clock_timestamp()) + 900")
 			run(t, conn, "SELECT pg_advisory_lock(4242)")
@@ -115,7 +116,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 			var last int64
 			for range 2 {
 				for _, c := range honest {
-					run(t, c, "SET statement_timeout = '3s'") // a second, and what a busy machine takes
+					run(t, c, "SET statement_timeout = '3s'") // it waits a second for the lock
 					first := values[int64](t, c, "SELECT next_snowflake()")
 					run(t, c, "SET statement_timeout = 0")
 					ids := append(first, values[int64](t, c, some)...)
@@ -138,7 +139,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 	}
 }
 
-// Whatever a role may set, and however little it reads: it waits for its client with the lock given back.
+// A session may set anything and read nothing. While it waits for its client it does not hold the lock.
 func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 	url := server.Migrated(t)
 	honest := server.Connect(t, url)
@@ -154,9 +155,10 @@ func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 		conn := server.Connect(t, hostile)
 		pid := value[int](t, conn, "SELECT pg_backend_pid()")
 		for _, setting := range settings {
-			_, _ = conn.Exec(within(t), setting) // some go only with others
+			_, _ = conn.Exec(within(t), setting) // some settings are only valid together with others
 		}
-		// replanned each time, so that each call prints its plans; what it says before decides where the socket is full
+		// DISCARD PLANS makes each call print its plans; the length of the first notice decides where the socket is
+		// full
 		script := fmt.Sprintf(`SET client_min_messages = debug5; DO $$ BEGIN RAISE NOTICE '%%', repeat('x', %d);
 			LOOP EXECUTE 'DISCARD PLANS'; PERFORM public.next_snowflake(); END LOOP; END $$`, 1+i*997)
 		conn.PgConn().Frontend().SendQuery(&pgproto3.Query{String: script})
@@ -206,7 +208,7 @@ func TestTheStandInHasAShareOfEachTickOfItsOwn(t *testing.T) {
 	}
 }
 
-// A lane whose counter has run over is in ticks that nobody set, with counters of the stand-in's share.
+// If the lane's counter runs over, the lane enters ticks that nobody has set, with counters of the stand-in's share.
 func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 	url := server.Migrated(t)
 	conn, holder, stopped := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
@@ -224,7 +226,7 @@ func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 	server.Eventually(t, conn, `EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
 		WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)`)
 	run(t, holder, "COMMIT")
-	// the stand-in begins a second ahead
+	// one and a half seconds ahead, because the stand-in begins a second ahead
 	run(t, conn, "SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 1500) << 22 | 5)")
 	last := value[int64](t, conn, "SELECT last_value FROM pgflurry.lane")
 	run(t, conn, "SELECT pg_advisory_unlock(4242)")

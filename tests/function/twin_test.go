@@ -17,7 +17,7 @@ func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
 	drawing := server.Connect(t, primary)
 	mark := value[int64](t, conn, "SELECT last_value FROM pgflurry.mark")
 	var last int64
-	// it moves once in 1024 ticks
+	// the mark moves once in 1024 ticks
 	for lost := mark; lost <= mark; lost = value[int64](t, drawing, "SELECT last_value FROM pgflurry.mark") {
 		last = value[int64](t, drawing,
 			"SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 100000) OFFSET 0) AS drawn")

@@ -17,9 +17,9 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// failedOver is a server that follows another one while that is migrated, and is promoted at once. Where PostgreSQL
-// has the bug of sqlfuncs/mend_sequences.sql its unlogged sequences cannot be read. Where it is mended this test makes
-// them so: it puts the zeros that such a promotion leaves into their files.
+// failedOver returns a standby that was promoted right after its primary was migrated. Some versions of PostgreSQL
+// cannot read the unlogged sequences then: sqlfuncs/mend_sequences.sql describes the bug. On a mended version this test
+// writes the same zeros into the files.
 func failedOver(t *testing.T) (cluster *postgres.Cluster, before []int64, said []string) {
 	t.Helper()
 	primary := server.Private(t, nil)
@@ -40,7 +40,7 @@ func failedOver(t *testing.T) (cluster *postgres.Cluster, before []int64, said [
 	return server.LoseSequences(t, standby), before, said
 }
 
-// definitions is everything about the unlogged sequences that another one must have as well.
+// definitions lists all properties of the unlogged sequences. Their replacements must have the same.
 const definitions = `SELECT format('%s %s %s %s', c.relname, c.relowner::regrole, obj_description(c.oid, 'pg_class'),
 		(q.seqtypid, q.seqstart, q.seqincrement, q.seqmax, q.seqmin, q.seqcache, q.seqcycle))
 	|| coalesce((SELECT string_agg(format(' %s %s', a.grantee::regrole, a.privilege_type), ',' ORDER BY a::text)
@@ -69,7 +69,7 @@ func TestAFunctionThatAFailoverBrokeWorksAfterMigrateUpAndNoIDComesTwice(t *test
 			t.Errorf("up says %q", text)
 		}
 	})
-	// in the session whose plans have the old sequence in them
+	// in the session whose cached plans refer to the old sequence
 	all := append(drawn, values[int64](t, conn, some)...)
 	ids := recorder.New("", 0)
 	if err := ids.Add(append(before, all...)...); err != nil {
@@ -83,7 +83,8 @@ func TestAFunctionThatAFailoverBrokeWorksAfterMigrateUpAndNoIDComesTwice(t *test
 	}
 }
 
-// drawMeanwhile lets sessions draw one ID after the other while something is done, and on until each has drawn some.
+// drawMeanwhile draws in several sessions, one ID after the other, while do runs. It goes on until each session has
+// drawn some.
 func drawMeanwhile(t *testing.T, url string, do func()) (drawn []int64) {
 	t.Helper()
 	var mu sync.Mutex

@@ -14,7 +14,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// newer makes a schema look as a later version leaves it; serves is the oldest revision that may keep leases there.
+// newer makes a schema look as if a later version had migrated it. serves is the oldest revision of a program that may
+// keep leases there.
 func newer(t testing.TB, url string, serves int) {
 	t.Helper()
 	server.Exec(t, url, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer

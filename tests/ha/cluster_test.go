@@ -23,7 +23,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The machines. deploy/ha has the same names.
+// The machines have the names that deploy/ha uses.
 var (
 	dbs     = []string{"db1", "db2", "db3"}
 	etcds   = []string{"etcd1", "etcd2", "etcd3"}
@@ -41,19 +41,19 @@ const (
 	asynchronous mode = "asynchronous"
 )
 
-// cluster is deploy/ha on machines.
+// cluster is the set-up of deploy/ha, on machines.
 type cluster struct {
 	t        testing.TB
 	world    *machines.World
 	mode     mode
 	folder   string // of the logs
 	services map[string]*machines.Process
-	patience time.Duration // bounds each wait; longer than that and something hangs
-	restarts int           // of a Patroni that did not go on by itself
-	copies   int           // of the primary, for a standby that could not follow
+	patience time.Duration // limits each wait; a longer one hangs
+	restarts int           // how often a Patroni had to be restarted by hand
+	copies   int           // how often a standby had to be copied anew
 }
 
-// The passwords, which deploy/ha does not have.
+// The passwords. deploy/ha leaves them to the environment.
 const (
 	superuser   = "a superuser"
 	replication = "a standby"
@@ -66,19 +66,19 @@ const (
 )
 
 var (
-	// quick is what a storm changes, so that a failover takes seconds: times for a network without delays.
+	// quick has shorter times for a network without delays, so that a failover in a storm takes seconds
 	quick = times{map[string]any{"ttl": 5, "loop_wait": 1, "retry_timeout": 2}, 2 * time.Minute}
-	// shipped are those of deploy/ha.
+	// shipped has the times of deploy/ha
 	shipped = times{nil, 3 * time.Minute}
 )
 
-// times are Patroni's, as its API takes them, and how patient a test must be with them.
+// times are settings of Patroni for its API, and how long a test waits with them.
 type times struct {
 	changes  map[string]any
 	patience time.Duration
 }
 
-// newCluster brings it up.
+// newCluster starts everything.
 func newCluster(t testing.TB, mode mode, times times) *cluster {
 	t.Helper()
 	for _, tool := range []string{"etcd", "patroni", "haproxy", "psql"} {
@@ -115,13 +115,13 @@ func newCluster(t testing.TB, mode mode, times times) *cluster {
 	return c
 }
 
-// configure sets mode and changes by Patroni's API.
+// configure sets mode and changes over Patroni's API.
 func (c *cluster) configure(changes map[string]any) {
 	c.t.Helper()
 	order := map[string]any{
 		"synchronous_mode":        c.mode != asynchronous,
 		"synchronous_mode_strict": c.mode == strict,
-		// The disks of the machines have 1 GiB, and a storm has many timelines.
+		// The machines have disks of 1 GiB, and a storm makes many timelines.
 		"postgresql": map[string]any{"parameters": map[string]any{
 			"max_wal_size": "192MB", "min_wal_size": "80MB", "checkpoint_timeout": "1min",
 			"wal_keep_size": "64MB", "max_slot_wal_keep_size": "128MB",
@@ -153,8 +153,8 @@ func (c *cluster) migrate() {
 	server.Do(c.t, conn, "INSERT INTO pgflurry.client (name, verifier) VALUES ($1, $2)", idUser, verifier.Text())
 }
 
-// checkpoint lets the standbys write down the sequences of the function, as README.md of deploy/ha says: a promotion
-// before that leaves them unreadable.
+// checkpoint lets the standbys write the function's sequences to disk, as README.md of deploy/ha says. A standby that
+// is promoted before that cannot read them.
 func (c *cluster) checkpoint() {
 	c.t.Helper()
 	now := c.settled()
@@ -182,7 +182,7 @@ func (c *cluster) command(environment []string, name string, args ...string) str
 	return string(said)
 }
 
-// connect waits for the server that a URL leads to.
+// connect waits for the server behind a URL.
 func (c *cluster) connect(url string) *pgx.Conn {
 	c.t.Helper()
 	var conn *pgx.Conn
@@ -196,7 +196,7 @@ func (c *cluster) connect(url string) *pgx.Conn {
 	return conn
 }
 
-// copyFiles puts deploy/ha on the disk of a machine.
+// copyFiles copies deploy/ha to the disk of a machine.
 func (c *cluster) copyFiles(name string) {
 	c.t.Helper()
 	err := os.CopyFS(c.file(name, ""), os.DirFS(filepath.Join("..", "..", "deploy", "ha")))
@@ -209,7 +209,7 @@ func (c *cluster) file(machine, name string) string {
 	return filepath.Join(c.world.Machine(machine).Disk(), "deploy", name)
 }
 
-// start starts what runs on a machine.
+// start starts the service of a machine.
 func (c *cluster) start(name string) {
 	c.t.Helper()
 	m := c.world.Machine(name)
@@ -232,7 +232,7 @@ func (c *cluster) start(name string) {
 
 func (c *cluster) names() []string { return slices.Sorted(maps.Keys(c.services)) }
 
-// etcd is the environment of its file, with the three lines of the host.
+// etcd returns the environment of etcd.env, with the host's own three lines.
 func (c *cluster) etcd(name string) (environment []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.file(name, "etcd.env"))
@@ -248,7 +248,7 @@ func (c *cluster) etcd(name string) (environment []string) {
 		"ETCD_ADVERTISE_CLIENT_URLS=http://"+name+":2379", "ETCD_DATA_DIR="+c.world.Machine(name).Disk()+"/etcd")
 }
 
-// patroni is the environment that the head of its file lists, and the folders of the test.
+// patroni returns the environment that the head of patroni.yml lists, and the folders of the test.
 func (c *cluster) patroni(name string) []string {
 	disk := c.world.Machine(name).Disk()
 	return []string{
@@ -265,8 +265,8 @@ func (c *cluster) patroni(name string) []string {
 	}
 }
 
-// proxy is what differs from proxy to proxy, and the lease database, which the file looks for in /etc. One proxy
-// reaches the primary by HAProxy.
+// proxy returns the settings that differ between proxies, and the lease database, which the file expects in /etc. One
+// proxy reaches the primary through HAProxy.
 func (c *cluster) proxy(name string) []string {
 	environment := []string{
 		"PGFLURRY_NODE=" + name, "PGFLURRY_ADVERTISE=" + name + ":6432",
@@ -279,7 +279,7 @@ func (c *cluster) proxy(name string) []string {
 	return environment
 }
 
-// primaryURL leads to the primary, without HAProxy.
+// primaryURL returns a URL that leads to the primary without HAProxy.
 func primaryURL(user, password string) string {
 	return at("db1:5432,db2:5432,db3:5432", "app", user, password) +
 		"?target_session_attrs=read-write&connect_timeout=2"
@@ -289,7 +289,7 @@ func at(hosts, database, user, password string) string {
 	return fmt.Sprintf("postgres://%s:%s@%s/%s", user, strings.ReplaceAll(password, " ", "%20"), hosts, database)
 }
 
-// targets are where the clients of a storm go.
+// targets returns the addresses for the clients of a storm.
 func (c *cluster) targets() load.Targets {
 	t := load.Targets{
 		Owner:   primaryURL("owner", owner),

@@ -17,16 +17,17 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A fault is something that happens to the cluster. When it returns, it is undone, and the cluster may recover.
+// A fault happens to the cluster. When happen returns, the fault is undone and the cluster may recover.
 type fault struct {
 	what   string
-	often  int // in a round of a storm; 0: it ends no reign, and each round has two of those
+	often  int // how often in a round; 0: it causes no failover, and two such faults are in each round
 	happen func(c *cluster, now state, dice *rand.Rand)
-	slow   bool // to recover from
+	slow   bool // recovery takes more than a minute
 }
 
-// hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm. It is also how long two
-// servers may believe to be the primary: longer than a promoted one's function is ahead of the clock.
+// hold is the duration of a fault that causes no failover. It is longer than Patroni's ttl in a storm. For the same
+// time two servers may both believe that they are the primary. That is longer than a promoted server's function is
+// ahead of the clock.
 const hold = 6 * time.Second
 
 var faults = []fault{
@@ -39,7 +40,7 @@ var faults = []fault{
 		c.start(now.primary)
 	}, false},
 	{"kill -9 of the primary's Patroni, started again after a failover", 1, func(c *cluster, now state, _ *rand.Rand) {
-		c.services[now.primary].Kill() // and nobody stops its PostgreSQL
+		c.services[now.primary].Kill() // its PostgreSQL runs on, and nobody stops it
 		c.elsewhere(now)
 		c.hold()
 		c.start(now.primary)
@@ -132,15 +133,15 @@ var faults = []fault{
 
 func one(dice *rand.Rand, of []string) string { return of[dice.IntN(len(of))] }
 
-// others are the servers that are not primary.
+// others returns the servers that are not primary.
 func others(now state) []string {
 	return slices.DeleteFunc(slices.Clone(dbs), func(name string) bool { return name == now.primary })
 }
 
-// hold lets a fault last under load.
+// hold lets a fault last, under load.
 func (c *cluster) hold() { server.Pause(c.t.Context(), hold) }
 
-// killPostmaster kills the process that all others of PostgreSQL are children of.
+// killPostmaster kills the parent of all processes of PostgreSQL.
 func (c *cluster) killPostmaster(name string) {
 	c.t.Helper()
 	m := c.world.Machine(name)
@@ -152,7 +153,7 @@ func (c *cluster) killPostmaster(name string) {
 	<-m.Start(c.t, machines.Command{Name: "kill", Args: []string{"-9", pid}, Log: os.DevNull}).Exited()
 }
 
-// rewound lets the primary have WAL that no standby has. So Patroni must rewind it before it can follow.
+// rewound writes WAL on the primary that no standby gets. Patroni must rewind that server before it can follow.
 func rewound(c *cluster, now state, _ *rand.Rand) {
 	conn, err := pgx.Connect(c.t.Context(), at(now.primary, "app", "postgres", superuser))
 	if err != nil {
@@ -175,7 +176,7 @@ func rewound(c *cluster, now state, _ *rand.Rand) {
 	})
 }
 
-// diskFull lets the primary write until it cannot.
+// diskFull writes on the primary until it fails.
 func diskFull(c *cluster, now state, _ *rand.Rand) {
 	m := c.world.Machine(now.primary)
 	conn, err := pgx.Connect(c.t.Context(), at(now.primary, "app", "postgres", superuser))
@@ -190,8 +191,9 @@ func diskFull(c *cluster, now state, _ *rand.Rand) {
 	}
 	c.elsewhere(now)
 	m.Free()
-	// The old primary's last record ends where there was no room for the next segment. A standby that has a part of it
-	// asks the new primary for that segment, in vain until there is one. Nothing here writes that much.
+	// The old primary's last record ends where there was no room for the next segment. A standby that has a part of
+	// that segment asks the new primary for it, in vain until there is one. Nothing here writes that much, so end the
+	// segment.
 	server.Do(c.t, c.connect(primaryURL("postgres", superuser)), "SELECT pg_switch_wal()")
 }
 
@@ -201,6 +203,6 @@ func clockFault(ahead time.Duration) func(*cluster, state, *rand.Rand) {
 		m.SetClock(ahead)
 		c.hold()
 		m.SetClock(0)
-		c.hold() // until a key that nobody renews has ended
+		c.hold() // until a key that nobody renews has expired
 	}
 }

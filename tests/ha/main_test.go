@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// duration is how long all storms together may last. Tests skip without it.
+// duration returns how long all storms together may last. Without the variable it skips the test.
 func duration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("PGFLURRY_TEST_HA")

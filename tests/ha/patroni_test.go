@@ -17,9 +17,9 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What Patroni's REST API says.
+// The answers of Patroni's REST API.
 
-// status is that of one server: GET /patroni.
+// status is the answer of one server about itself: GET /patroni.
 type status struct {
 	State       string `json:"state"`
 	Role        string `json:"role"` // "master" or "replica"
@@ -35,7 +35,7 @@ func (s status) primary() bool {
 	return (s.Role == "master" || s.Role == "primary") && s.State == "running"
 }
 
-// members is what a server says of all: GET /cluster.
+// members is the answer of one server about all: GET /cluster.
 type members struct {
 	Members []struct {
 		Name string `json:"name"`
@@ -43,7 +43,7 @@ type members struct {
 	} `json:"members"`
 }
 
-// rest is a client for one question; a machine may be gone at the next one.
+// rest never reuses a connection: the machine may be gone at the next question.
 var rest = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 const restUser, restPassword = "patroni", "an operator"
@@ -57,7 +57,7 @@ func (c *cluster) ask(host, path string, answer any) error {
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-// tell sends Patroni an order and returns what it says.
+// tell sends Patroni an order and returns its answer.
 func (c *cluster) tell(method, host, path string, order any) (string, error) {
 	body, err := json.Marshal(order)
 	if err != nil {
@@ -82,14 +82,14 @@ func (c *cluster) tell(method, host, path string, order any) (string, error) {
 	return string(said), err
 }
 
-// state is what matters of the cluster at a moment.
+// state is the state of the cluster at a moment, as far as a fault needs it.
 type state struct {
 	primary  string
 	timeline int
 }
 
-// healthy returns the state if there is one primary, which all others follow, and, where the mode asks for it, a
-// synchronous standby. Else the error says what is missing.
+// healthy returns the state of a cluster that has one primary, which all others follow. The mode may also demand a
+// synchronous standby. Otherwise the error says what is missing.
 func (c *cluster) healthy() (state, error) {
 	var now state
 	all := map[string]status{}
@@ -131,7 +131,7 @@ func (c *cluster) healthy() (state, error) {
 	return now, c.synchronous(now.primary, synchronous)
 }
 
-// hasKey asks as HAProxy does.
+// hasKey asks in the same way as HAProxy.
 func (c *cluster) hasKey(name string) bool {
 	response, err := rest.Get("http://" + name + ":8008/primary")
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *cluster) hasKey(name string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// synchronous says what is missing for the mode. A standby counts only if etcd has its name: others are not promoted.
+// synchronous says what the mode lacks. A standby counts only if etcd has its name, because Patroni promotes no other.
 func (c *cluster) synchronous(primary string, streaming int) error {
 	if c.mode == asynchronous {
 		return nil
@@ -158,7 +158,7 @@ func (c *cluster) synchronous(primary string, streaming int) error {
 	return noStandby{primary}
 }
 
-// settled waits until all is well. Where that is not so after a while, it does what an operator must.
+// settled waits until all is well. After a while it does what an operator must do.
 func (c *cluster) settled() state {
 	c.t.Helper()
 	var now state
@@ -173,7 +173,7 @@ func (c *cluster) settled() state {
 	return now
 }
 
-// notFollowing are standbys that do not follow the primary.
+// notFollowing is the error of standbys that do not follow the primary.
 type notFollowing struct {
 	primary string
 	names   []string
@@ -181,33 +181,34 @@ type notFollowing struct {
 
 func (n notFollowing) Error() string { return fmt.Sprintf("%v do not follow %s", n.names, n.primary) }
 
-// noStandby says that a primary has no synchronous standby.
+// noStandby is the error of a primary without a synchronous standby.
 type noStandby struct{ primary string }
 
 func (n noStandby) Error() string { return n.primary + " has no synchronous standby" }
 
-// noKey says that a primary has not the key in etcd.
+// noKey is the error of a primary that does not have the key in etcd.
 type noKey struct{ primary string }
 
 func (n noKey) Error() string { return n.primary + " is primary, and has not the key in etcd" }
 
-// operate does what Patroni 3.0.2 does not do by itself, and says whether there was something.
+// operate does what Patroni 3.0.2 does not do by itself. It says whether it did something.
 func (c *cluster) operate(err error) bool {
 	c.t.Helper()
 	if alone := (noStandby{}); errors.As(err, &alone) {
-		// Its Patroni may go on with keys of etcd as they were before a partition, and say for ever
-		// "Synchronous replication key updated by someone else".
+		// This Patroni may keep keys of etcd from before a partition. Then it says for ever "Synchronous replication
+		// key updated by someone else".
 		c.restart(alone.primary)
 		return true
 	}
 	if without := (noKey{}); errors.As(err, &without) {
-		// Its clock was set back: Patroni sleeps until the hour that it had in mind, and nobody takes over while it
-		// says that it lives.
+		// Its clock was set back, so Patroni sleeps until the hour that it had planned. It still reports that it lives,
+		// so no standby takes over.
 		c.restart(without.primary)
 		return true
 	}
 	if left := (notFollowing{}); errors.As(err, &left) {
-		// It may have got more of the old primary than the new one, which PostgreSQL does not undo while it runs.
+		// The standby may have got more WAL of the old primary than the new one did. PostgreSQL cannot undo that while
+		// it runs.
 		for _, name := range left.names {
 			said, err := c.tell("POST", name, "/reinitialize", map[string]any{"force": true})
 			c.t.Logf("%s is copied anew: %s %v", name, strings.TrimSpace(said), err)
@@ -226,8 +227,8 @@ func (c *cluster) restart(name string) {
 	c.restarts++
 }
 
-// elsewhere waits until another server than the old primary is one, on a higher timeline. Without synchronous mode
-// nobody may become primary: who hears that the old one lives, and has more WAL, leaves it to that one.
+// elsewhere waits until another server is the primary, on a higher timeline. Without synchronous mode that may never
+// happen: a server that hears that the old primary lives and has more WAL leaves the lead to it.
 func (c *cluster) elsewhere(old state) {
 	c.t.Helper()
 	deadline := time.Now().Add(c.patience)
@@ -253,7 +254,7 @@ func (c *cluster) elsewhere(old state) {
 	})
 }
 
-// until waits until the condition has no error, and fails with its last one.
+// until repeats the condition until it returns no error. In the end it fails with the last error.
 func (c *cluster) until(condition func() error) {
 	c.t.Helper()
 	c.untilBy(time.Now().Add(c.patience), condition)
@@ -274,7 +275,7 @@ func (c *cluster) untilBy(deadline time.Time, condition func() error) {
 	}
 }
 
-// ends are the last lines of each log.
+// ends returns the last lines of each log.
 func (c *cluster) ends() string {
 	var b strings.Builder
 	for _, name := range c.names() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// metric is the sum of a metric of a proxy, with these labels; -1 if the proxy does not answer.
+// metric returns the sum of a proxy's metric with these labels, or -1 if the proxy does not answer.
 func (c *cluster) metric(proxy, name string, labels ...string) float64 {
 	response, err := rest.Get("http://" + proxy + ":6533/metrics")
 	if err != nil {

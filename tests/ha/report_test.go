@@ -14,27 +14,27 @@ import (
 	"pgflurry/tests/support/load"
 )
 
-// databaseWorkers are the first of the workers, for functions.
+// databaseWorkers is the number of workers for functions. They come first.
 const databaseWorkers = 16
 
-// outcome is what a storm tells: what it did, and what the clients saw.
+// outcome is the report of a storm: what it did, and what the clients saw.
 type outcome struct {
 	Mode      mode        `json:"mode"`
 	Seed      uint64      `json:"seed"`
-	Times     any         `json:"patroni"` // what was changed of deploy/ha
+	Times     any         `json:"patroni"` // as changed from deploy/ha
 	Faults    int         `json:"faults"`
 	Failovers int         `json:"failovers"` // changes of the timeline
 	Lost      float64     `json:"leasesLost"`
-	Cures     int         `json:"freshWorkers"`    // what the operator had to do after a clock
-	Restarts  int         `json:"patroniRestarts"` // as well: operate() says why
+	Cures     int         `json:"freshWorkers"`    // how often an operator had to mend a function after a clock fault
+	Restarts  int         `json:"patroniRestarts"` // how often an operator had to restart a Patroni: see operate()
 	Copies    int         `json:"standbysCopiedAnew"`
 	Function  int         `json:"idsTwiceOfTheFunction"`
-	Stored    int64       `json:"idsTwiceOfRows"` // of them: a row has the ID, the others were only shown
+	Stored    int64       `json:"idsTwiceOfRows"` // of these, in a row; clients only saw the others
 	Proxies   int         `json:"idsTwiceOfProxies"`
 	Load      load.Report `json:"load"`
 }
 
-// complete adds what is known at the end.
+// complete adds what is known only at the end.
 func (s *storm) complete() {
 	for _, name := range proxies {
 		s.report.Lost += max(0, s.metric(name, "pgflurry_lease_renewals_total", `result="lost"`))
@@ -60,7 +60,7 @@ func (s *storm) complete() {
 	}
 }
 
-// Markdown is the report for people.
+// Markdown returns the report for people.
 func (o outcome) Markdown() string {
 	return fmt.Sprintf("%s, seed %d: %d faults, %d failovers. Leases lost: %.0f. Fresh workers: %d. "+
 		"Patroni started again: %d times. Standbys copied anew: %d. "+
@@ -69,7 +69,7 @@ func (o outcome) Markdown() string {
 		o.Function, o.Stored, o.Proxies, o.Load.Markdown())
 }
 
-// tell writes the report, and keeps the logs of a storm that failed.
+// tell writes the report. If the storm failed it keeps the logs.
 func (s *storm) tell() {
 	s.t.Helper()
 	s.complete()

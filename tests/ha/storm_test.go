@@ -21,7 +21,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A storm is faults in random order, under load.
+// A storm is a series of faults in random order, under load.
 type storm struct {
 	*cluster
 	load   *load.Load
@@ -29,7 +29,7 @@ type storm struct {
 	begun  time.Time
 	limit  time.Duration
 	report outcome
-	end    func() // of the clients, and the report
+	end    func() // ends the clients and fills the report
 }
 
 func TestSynchronousStrictFailoversRepeatNoID(t *testing.T) { newStorm(t, strict, quick).rage() }
@@ -45,7 +45,7 @@ func TestSynchronousFailoversRepeatNoID(t *testing.T) {
 	newStorm(t, synchronous, quick).rage()
 }
 
-// Each fault once. The numbers of docs/high-availability.md for the times of deploy/ha are its report.
+// Each fault once, with the times of deploy/ha. Its report has the numbers of docs/high-availability.md.
 func TestWhatEachFaultCostsWithTheTimesThatAreShipped(t *testing.T) {
 	if !long(t) {
 		t.Skip("only when faults last for 10 minutes or longer")
@@ -60,10 +60,10 @@ func TestWhatEachFaultCostsWithTheTimesThatAreShipped(t *testing.T) {
 	s.judge()
 }
 
-// long says whether there is time for everything.
+// long says whether there is time for every storm.
 func long(t *testing.T) bool { return duration(t) >= 10*time.Minute }
 
-// newStorm brings up a cluster and its clients. A short storm has two modes, a long one three.
+// newStorm starts a cluster and its clients. A short run has two modes, a long one three.
 func newStorm(t *testing.T, mode mode, times times) *storm {
 	t.Helper()
 	s := &storm{begun: time.Now(), limit: duration(t) / 2}
@@ -91,7 +91,7 @@ func newStorm(t *testing.T, mode mode, times times) *storm {
 	return s
 }
 
-// rage lets faults happen, and tells.
+// rage lets faults happen until the storm is over.
 func (s *storm) rage() {
 	now := s.settled()
 	for !s.over() {
@@ -108,7 +108,7 @@ func (s *storm) rage() {
 	s.judge()
 }
 
-// judge ends the storm.
+// judge ends the storm and its clients, and fails on duplicates.
 func (s *storm) judge() {
 	s.t.Helper()
 	s.end()
@@ -119,11 +119,11 @@ func (s *storm) judge() {
 		s.t.Error("there was no failover, so this proves nothing")
 	}
 	if s.report.Proxies > 0 {
-		s.t.Error("IDs of proxies came twice") // not even asynchronously without a second fault
+		s.t.Error("IDs of proxies came twice") // in no mode: that takes a second fault
 	}
 }
 
-// over says whether there is enough: the time is over, or there is a goal and it is reached.
+// over says whether the time is over, or all goals are reached.
 func (s *storm) over() bool {
 	if s.report.Failovers == 0 {
 		return false
@@ -134,10 +134,10 @@ func (s *storm) over() bool {
 	return time.Since(s.begun) > s.limit
 }
 
-// slowest is how short a storm must be to have no fault that takes more than a minute to recover from.
+// slowest is the shortest storm that includes faults with more than a minute of recovery.
 const slowest = 3 * time.Minute
 
-// shuffled is a round of faults.
+// shuffled returns a round of faults, in random order.
 func (s *storm) shuffled() (round []fault) {
 	chosen := regexp.MustCompile(*only)
 	var others []fault
@@ -159,7 +159,7 @@ func (s *storm) shuffled() (round []fault) {
 	return round
 }
 
-// happen lets a fault happen, and sees that afterwards all is well.
+// happen lets a fault happen and waits until all is well again.
 func (s *storm) happen(f fault, before state) state {
 	s.t.Helper()
 	at := time.Now()
@@ -181,7 +181,7 @@ func (s *storm) happen(f fault, before state) state {
 	return now
 }
 
-// worst is the longest outage of each service.
+// worst returns the longest outage of each service.
 func worst(outages []meter.Outage) string {
 	longest, order := map[string]time.Duration{}, []string{}
 	for _, o := range outages {
@@ -196,10 +196,10 @@ func worst(outages []meter.Outage) string {
 	return strings.Join(order, ", ")
 }
 
-// untilGate is how long a proxy that has lost its lease may wait: two quarantines.
+// untilGate limits the wait of a proxy that has lost its lease: two quarantines.
 const untilGate = 4 * time.Minute
 
-// leased waits until each proxy holds a worker: one that lost its lease waits for the gate.
+// leased waits until each proxy holds a worker. A proxy that lost its lease waits for the gate.
 func (s *storm) leased() {
 	s.t.Helper()
 	s.untilBy(time.Now().Add(untilGate), func() error {
@@ -212,7 +212,8 @@ func (s *storm) leased() {
 	})
 }
 
-// cure does what README tells an operator to do when the function goes on to say SNF01: the clock was far ahead.
+// cure does what docs/operations.md tells an operator to do if the function keeps failing with SNF01: the clock was
+// far ahead.
 func (s *storm) cure() {
 	s.t.Helper()
 	var err error
@@ -224,13 +225,14 @@ func (s *storm) cure() {
 	}
 	s.report.Cures++
 	s.t.Logf("the function says: %v", err)
-	// After a failover the home wants to hear first that it knows every database that has joined.
+	// After a failover the home first wants the operator's word that it knows every database that has joined.
 	for _, flag := range []string{"--joins-complete", "--fresh-worker"} {
 		s.command(os.Environ(), program.Path(s.t), "migrate", "up", flag, "--database", primaryURL("owner", owner))
 	}
 }
 
-// draw draws more IDs from the function than a tick has: a tick far ahead of the clock still gives those that it has.
+// draw draws more IDs from the function than a tick has. A function far ahead of the clock still gives the rest of its
+// tick, so fewer IDs would prove nothing.
 func (s *storm) draw() error {
 	conn := s.connect(primaryURL("owner", owner))
 	defer conn.Close(context.Background())
@@ -240,7 +242,7 @@ func (s *storm) draw() error {
 	return err
 }
 
-// compareMarks draws an ID of each proxy, and sees that it is below the mark that the primary has.
+// compareMarks draws an ID from each proxy. The ID must be below the mark on the primary.
 func (s *storm) compareMarks() {
 	s.t.Helper()
 	primary := s.connect(primaryURL("owner", owner))

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// room raises the limit of descriptors for this process and its children, and returns how many sessions fit, with so
-// many descriptors each in the process that has most.
+// room raises the limit of descriptors for this process and its children. It returns how many sessions fit if the
+// busiest process needs this number of descriptors for each.
 func room(b *testing.B, each int) int {
 	b.Helper()
 	const spare = 100
@@ -71,7 +71,8 @@ func BenchmarkIdleSessions(b *testing.B) {
 	}
 }
 
-// measure opens sessions, each of which draws so many IDs, and reports what the server then has more for each.
+// measure opens sessions, and each draws this number of IDs. Then it reports how much the server has grown, divided by
+// the sessions.
 func measure(b *testing.B, server *child, sessions, ids int, open func() (net.Conn, error)) {
 	b.Helper()
 	before, kernelBefore := server.ask(b, "collect"), slabs(b)
@@ -109,7 +110,7 @@ func measure(b *testing.B, server *child, sessions, ids int, open func() (net.Co
 	per := func(after, before uint64) float64 {
 		return (float64(after) - float64(before)) / float64(sessions) / 1024
 	}
-	b.ReportMetric(0, "ns/op") // the time says nothing
+	b.ReportMetric(0, "ns/op") // the time means nothing here
 	b.ReportMetric(float64(sessions), "sessions")
 	b.ReportMetric(per(asIs.RSS, before.RSS), "KiB-RSS/session")
 	b.ReportMetric(per(collected.RSS, before.RSS), "KiB-collected-RSS/session")
@@ -121,7 +122,8 @@ func measure(b *testing.B, server *child, sessions, ids int, open func() (net.Co
 	}
 }
 
-// work opens a session, draws an ID from memory, prepares and runs a statement of upstream's, and leaves it idle.
+// work opens a session, draws an ID from memory, prepares and runs a statement on upstream, and leaves the session
+// idle.
 func work(address string) (net.Conn, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -156,7 +158,7 @@ func message(kind byte, body string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(body)+4)), body...)
 }
 
-// untilReady reads up to and with the next ReadyForQuery.
+// untilReady reads up to and including the next ReadyForQuery.
 func untilReady(in *bufio.Reader) error {
 	for {
 		kind, _, err := frame(in)
@@ -180,13 +182,13 @@ func frame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	return head[0], body, err
 }
 
-// slabs is the kernel's memory for its own objects, sockets among them, in bytes.
+// slabs returns the kernel's memory for its own objects, such as sockets, in bytes.
 func slabs(b *testing.B) uint64 {
 	b.Helper()
 	return field(b, "/proc/meminfo", "Slab:")
 }
 
-// field is a line of a file of /proc that tells kilobytes, in bytes.
+// field reads a line of a file in /proc that has kilobytes, and returns bytes.
 func field(b testing.TB, path, name string) uint64 {
 	value, err := kilobytes(path, name)
 	if err != nil {

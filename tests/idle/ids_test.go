@@ -45,7 +45,7 @@ func BenchmarkIdleIDSessions(b *testing.B) {
 			}
 			for b.Loop() {
 				server := start(b, "ids", folder)
-				// two IDs a session: one by a Query, one of a prepared statement
+				// each session draws two IDs: by a Query, and by a prepared statement
 				measure(b, server, room(b, 1), 2, func() (net.Conn, error) {
 					return workInside(server.address, of.tls)
 				})
@@ -55,7 +55,7 @@ func BenchmarkIdleIDSessions(b *testing.B) {
 	}
 }
 
-// certificate makes one with its key in a folder.
+// certificate makes a certificate and its key in a folder.
 func certificate(b *testing.B) (folder string) {
 	b.Helper()
 	folder = b.TempDir()
@@ -63,14 +63,14 @@ func certificate(b *testing.B) (folder string) {
 	return folder
 }
 
-// beIDs serves the ID database, with the certificate of a folder if one is named, and nothing is behind it.
+// beIDs serves the ID database without any PostgreSQL. It uses the certificate of a folder, if that is named.
 func beIDs() {
 	verifier, err := verifiers.NewVerifier(idPassword, verifiers.DefaultIterations)
 	check(err)
 	list := account.NewList([]account.Account{{Name: idUser, Verifier: verifier, ConnectionLimit: account.NoLimit}},
 		make([]byte, 32), time.Now())
 	settings := proxytest.Settings("127.0.0.1:1")
-	settings.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what it keeps of a session is what it keeps in use
+	settings.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) // so a session keeps what the log needs, as in use
 	ids, err := idserver.New(idserver.Settings{
 		Database: idDatabase, IDs: settings.IDs, Log: settings.Log, Accounts: func() *account.List { return list },
 		Unavailable: func(error) idserver.Reason { return idserver.Reason{SQLState: "57P03"} },
@@ -98,7 +98,8 @@ func beIDs() {
 	})
 }
 
-// workInside opens a session in the ID database, draws two IDs, one of them of a prepared statement, and leaves it.
+// workInside opens a session in the ID database, draws an ID by a Query and one by a prepared statement, and leaves it
+// idle.
 func workInside(address string, inTLS bool) (net.Conn, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -131,7 +132,7 @@ func workInside(address string, inTLS bool) (net.Conn, error) {
 	return conn, nil
 }
 
-// overTLS asks for TLS, and believes any certificate.
+// overTLS starts TLS and accepts any certificate.
 func overTLS(conn net.Conn) (net.Conn, error) {
 	if _, err := conn.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47}); err != nil {
 		return conn, err
@@ -144,17 +145,17 @@ func overTLS(conn net.Conn) (net.Conn, error) {
 	return inside, inside.Handshake()
 }
 
-// newKeys is a client that has its keys still to derive from the password: 4,096 iterations.
+// newKeys returns a client that has yet to derive its keys from the password, with 4,096 iterations.
 func newKeys() *scram.Client {
-	client, err := scram.SHA256.NewClientUnprepped("", idPassword, "") // the startup packet has the user
+	client, err := scram.SHA256.NewClientUnprepped("", idPassword, "") // the user is in the startup packet
 	check(err)
 	return client
 }
 
-// errNoPlace is what the server says with its 53300.
+// errNoPlace stands for the server's 53300.
 var errNoPlace = errors.New("too many connections")
 
-// logIn logs in by SCRAM-SHA-256, to the first ReadyForQuery.
+// logIn logs in by SCRAM-SHA-256, up to the first ReadyForQuery.
 func logIn(conn net.Conn, in *bufio.Reader, as *scram.ClientConversation) error {
 	hello := binary.BigEndian.AppendUint32(nil, 3<<16)
 	for _, p := range []string{
@@ -202,7 +203,7 @@ func logIn(conn net.Conn, in *bufio.Reader, as *scram.ClientConversation) error 
 	}
 }
 
-// answer tells what the process has become, until its input ends.
+// answer replies to each line with a report of this process, until its input ends.
 func answer(add func(*report)) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		r := describe(lines.Text())

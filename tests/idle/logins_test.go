@@ -33,8 +33,8 @@ import (
 
 var logins = flag.Int("logins", 10_000, "how many clients log in at once")
 
-// All clients of a storm connect at the same moment. Each derives its keys from the password, as a driver does, or all
-// have done that before: then what is left is the server's part, and the kernel's.
+// All clients of a storm connect at the same moment. In the first benchmark each derives its keys from the password, as
+// a driver does. In the second they have done that before, so only the part of the server and the kernel is left.
 func BenchmarkLoginStorm(b *testing.B) {
 	for _, of := range []struct {
 		name    string
@@ -61,7 +61,7 @@ func BenchmarkLoginStorm(b *testing.B) {
 	}
 }
 
-// loginFlags are what a proxy needs for so many clients that log in at once, all from one address.
+// loginFlags returns the flags that allow this number of clients to log in at once from one address.
 func loginFlags(b *testing.B, clients int) []string {
 	b.Helper()
 	verifier, err := verifiers.NewVerifier(idPassword, verifiers.DefaultIterations)
@@ -78,7 +78,7 @@ func loginFlags(b *testing.B, clients int) []string {
 	}
 }
 
-// storm lets all clients log in at once, and reports how long that took and who worked for it.
+// storm lets all clients log in at once. It reports how long that took, and the processor time of each side.
 func storm(b *testing.B, p *program.Proxy, clients int, derive func() *scram.Client) {
 	b.Helper()
 	conns, took := make([]net.Conn, clients), make([]time.Duration, clients)
@@ -123,8 +123,8 @@ func storm(b *testing.B, p *program.Proxy, clients int, derive func() *scram.Cli
 	}
 }
 
-// enter connects and logs in. Where the proxy has no place for one more that has not logged in, it tries again a moment
-// later, as a pool of a driver does, and counts that.
+// enter connects and logs in. If the proxy has no place for another client that has not logged in, it counts that and
+// tries again a moment later. Pools of drivers do the same.
 func enter(address string, as *scram.Client) (conn net.Conn, refused int, err error) {
 	for ; ; refused++ {
 		if conn, err = net.Dial("tcp", address); err != nil {
@@ -140,10 +140,10 @@ func enter(address string, as *scram.Client) (conn net.Conn, refused int, err er
 	}
 }
 
-// mostRefused is how often one client may be turned away.
+// mostRefused limits how often the proxy may refuse one client.
 const mostRefused = 1000
 
-// derivation is how long the 4,096 iterations of a password take, on one processor: the least of many.
+// derivation returns the time for the 4,096 iterations of a password on one processor: the least of many measurements.
 func derivation() time.Duration {
 	least := time.Hour
 	for range 100 {
@@ -156,7 +156,7 @@ func derivation() time.Duration {
 	return least
 }
 
-// timeOf is the processor time of a process, in user and system mode (clock_getcpuclockid(3)).
+// timeOf returns the processor time of a process, in user and system mode (clock_getcpuclockid(3)).
 func timeOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	var spent unix.Timespec

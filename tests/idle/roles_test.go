@@ -22,7 +22,8 @@ import (
 
 const roleVariable = "PGFLURRY_IDLE_ROLE"
 
-// child is this program in another role. It prints the address it listens on, then answers each line with a line.
+// child is this program in another role. It prints the address on which it listens. Then it answers each line with a
+// line.
 type child struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
@@ -56,7 +57,7 @@ func start(b *testing.B, role, upstream string) *child {
 	return c
 }
 
-// report is what the proxy tells of itself, in bytes.
+// report is the answer of a child about itself, in bytes.
 type report struct {
 	RSS, Heap, Stacks uint64
 	Sessions          int
@@ -78,7 +79,7 @@ func (c *child) ask(b *testing.B, command string) (r report) {
 	return r
 }
 
-// end lets the child end by itself, which it does at the end of its input.
+// end closes the child's input, which ends it, and waits.
 func (c *child) end(b *testing.B) {
 	b.Helper()
 	c.in.Close()
@@ -101,7 +102,7 @@ func listen() net.Listener {
 	return listener
 }
 
-// beProxy serves, and tells what it has become, until its input ends.
+// beProxy serves as a proxy, and reports on itself until its input ends.
 func beProxy() {
 	p, err := proxy.New(proxytest.Settings(os.Args[1]))
 	check(err)
@@ -113,8 +114,8 @@ func beProxy() {
 	})
 }
 
-// describe is what a process tells of its memory. It collects the garbage first, but for the command "report", and
-// "profile FILE" writes a heap profile too.
+// describe returns the memory of this process. It first collects the garbage, except for the command "report". "profile
+// FILE" also writes a heap profile.
 func describe(command string) report {
 	command, path, _ := strings.Cut(command, " ")
 	if command != "report" {
@@ -132,7 +133,7 @@ func describe(command string) report {
 	return report{RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse}
 }
 
-// greeting is what PostgreSQL 15 says to a client that it trusts, but for the values.
+// greeting has the messages of PostgreSQL 15 to a client that it trusts. Some values differ.
 var greeting = bytes.Join([][]byte{
 	message('R', "\x00\x00\x00\x00"), message('S', "application_name\x00idle\x00"),
 	message('S', "client_encoding\x00UTF8\x00"), message('S', "DateStyle\x00ISO, MDY\x00"),
@@ -144,7 +145,7 @@ var greeting = bytes.Join([][]byte{
 	message('K', "\x00\x00\x00\x01\x00\x00\x00\x02"), message('Z', "I"),
 }, nil)
 
-// beUpstream greets, completes every request and says nothing else, until its input ends.
+// beUpstream greets and completes every request, and nothing else, until its input ends.
 func beUpstream() {
 	listener := listen()
 	go func() {

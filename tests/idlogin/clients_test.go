@@ -21,7 +21,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// seen is what a PostgreSQL of these tests says of itself.
+// seen are parameters that a PostgreSQL of these tests reports.
 var seen = map[string]string{
 	"server_version": "15.18", "server_encoding": "UTF8", "client_encoding": "UTF8", "DateStyle": "ISO, MDY",
 	"TimeZone": "UTC", "IntervalStyle": "postgres", "integer_datetimes": "on", "standard_conforming_strings": "on",
@@ -39,7 +39,7 @@ func ann(t testing.TB) account.Account {
 	return account.Account{Name: "ann", Verifier: v, ConnectionLimit: account.NoLimit}
 }
 
-// withAnn is an ID database that ann may log in to.
+// withAnn starts an ID database that ann may log in to.
 func withAnn(t testing.TB, tls *pgtls.Client, method idserver.Method) (url string) {
 	t.Helper()
 	accounts := &members{}
@@ -150,7 +150,7 @@ func TestPgxSpeaksTheNewerProtocolAndCancelsWhatDoesNotLast(t *testing.T) {
 	}
 }
 
-// A server that says 57P03 is one that libpq leaves for the next.
+// libpq tries the next host after a server that says 57P03.
 func TestPsqlGoesOnToTheNextProxyWhereTheFirstCannotLogItIn(t *testing.T) {
 	unread := start(t, "ids", seen, nil, func(s *idserver.Settings) {
 		s.Accounts = func() *account.List { return nil }
@@ -183,7 +183,7 @@ func TestManyLoginsAtOnceFromOneAddressAllSucceed(t *testing.T) {
 	failed := make(chan error, 200)
 	for i := range 100 {
 		all.Go(func() {
-			if i%20 == 0 { // five, fewer than a burst
+			if i%20 == 0 { // five in all: fewer than the allowed burst
 				_, err := pgconn.ConnectConfig(t.Context(), wrong.Copy())
 				var refused *pgconn.PgError
 				if !errors.As(err, &refused) || refused.Code != "28P01" {

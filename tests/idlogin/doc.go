@@ -1,3 +1,4 @@
-// Package idlogin proves that logging in to the ID database looks as it does at PostgreSQL: the same bytes go to both,
-// and the same messages come back, but for what is random. Real clients log in through a proxy whose server is away.
+// Package idlogin proves that a login to the ID database looks the same as at PostgreSQL. Both get the same bytes and
+// have to answer with the same messages; only random parts may differ. Real clients log in through a proxy whose server
+// is away.
 package idlogin

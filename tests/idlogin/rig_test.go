@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// members are accounts, by name, that a test may replace.
+// members are accounts by name. A test may replace them.
 type members struct {
 	mu   sync.Mutex
 	list *account.List
@@ -41,7 +41,7 @@ func (m *members) set(all ...account.Account) {
 	m.list = account.NewList(all, []byte("secret"), time.Now())
 }
 
-// away is where no PostgreSQL is.
+// away returns an address without a PostgreSQL.
 func away(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func away(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// start runs a proxy with an ID database, whose server is away. It gives the proxy's host:port.
+// start runs a proxy with an ID database, whose server is away. It returns the proxy's host:port.
 func start(t testing.TB, database string, parameters map[string]string, tls *pgtls.Client,
 	change func(*idserver.Settings),
 ) string {
@@ -75,11 +75,11 @@ func start(t testing.TB, database string, parameters map[string]string, tls *pgt
 	p.ClientTLS, p.Inside = tls, inside
 	var _ proxy.Inside = inside
 	address, _ := proxytest.Start(t, p)
-	t.Cleanup(func() { inside.Drain(t.Context()) }) // runs first; the context has ended, so it waits for nobody
+	t.Cleanup(func() { inside.Drain(t.Context()) }) // runs first; the context has ended, so it waits for no session
 	return address
 }
 
-// offer is TLS of the proxy, and the CA of clients if it asks them for certificates.
+// offer returns the proxy's TLS settings. If asks is true, the proxy asks clients for certificates of ca.
 func offer(t testing.TB, ca *authority.Authority, asks bool) *pgtls.Client {
 	t.Helper()
 	var cas *x509.CertPool
@@ -93,7 +93,7 @@ func offer(t testing.TB, ca *authority.Authority, asks bool) *pgtls.Client {
 	return tls
 }
 
-// verified is the account of a role of PostgreSQL.
+// verified returns the account of a role of PostgreSQL, with its verifier.
 func verified(t testing.TB, conn *pgx.Conn, name string) account.Account {
 	t.Helper()
 	text := server.Value[string](t, conn, "SELECT rolpassword FROM pg_authid WHERE rolname = $1", name)
@@ -104,7 +104,7 @@ func verified(t testing.TB, conn *pgx.Conn, name string) account.Account {
 	return account.Account{Name: name, Verifier: v, ConnectionLimit: account.NoLimit}
 }
 
-// with is a URL with further parameters.
+// with adds parameters to a URL.
 func with(url string, parameters ...string) string {
 	separator := "?"
 	if strings.Contains(url, "?") {

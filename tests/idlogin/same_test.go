@@ -17,7 +17,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// talk is one conversation, told as text.
+// talk is one conversation, recorded as text.
 type talk struct {
 	conn net.Conn
 	told []string
@@ -25,10 +25,10 @@ type talk struct {
 
 var (
 	random  = regexp.MustCompile(`([rsv])=[^,\x00]+`)
-	ignored = regexp.MustCompile(`(?m)^[FLRPWq][^\n]*\n?`) // where in the source, and where in a statement
+	ignored = regexp.MustCompile(`(?m)^[FLRPWq][^\n]*\n?`) // places in PostgreSQL's source, and in a statement
 )
 
-// hear reads one message, and tells what it is without what is random in it.
+// hear reads one message and records it. It masks the random parts.
 func (x *talk) hear() (kind byte, body []byte, err error) {
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(x.conn, head); err != nil {
@@ -51,7 +51,7 @@ func (x *talk) hear() (kind byte, body []byte, err error) {
 	return head[0], body, nil
 }
 
-// rest hears everything until the end, or until the session is ready.
+// rest reads until the connection ends or the session is ready.
 func (x *talk) rest() {
 	for {
 		if kind, _, err := x.hear(); err != nil || kind == 'Z' {
@@ -103,7 +103,7 @@ func (x *talk) logIn(password string) {
 	x.rest()
 }
 
-// sends says something once it was asked for a password.
+// sends returns a conversation in which the client sends these messages instead of a password.
 func sends(messages ...[]byte) func(*talk) {
 	return func(x *talk) {
 		x.hear()
@@ -221,7 +221,7 @@ func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
 	}
 }
 
-// sorted has ParameterStatus in order: PostgreSQL's order is that of a hash table.
+// sorted puts the ParameterStatus messages in order. PostgreSQL sends them in the order of a hash table.
 func sorted(told []string) []string {
 	told = slices.Clone(told)
 	slices.SortStableFunc(told, func(a, b string) int {

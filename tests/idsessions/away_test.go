@@ -23,13 +23,13 @@ func TestNewLoginsAndIDsGoOnWhilePostgreSQLHangs(t *testing.T) {
 	thaw := server.Freeze(t, cluster)
 	isID(t, server.Value[string](t, before, "SELECT next_snowflake()::text"))
 	isID(t, server.Value[string](t, d.connect(t), "SELECT next_snowflake()::text"))
-	d.Line("the database does not acknowledge") // so that none of these came before the fault
+	d.Line("the database does not acknowledge") // the renewals below come after the fault
 	isID(t, server.Value[string](t, d.connect(t), "SELECT next_snowflake()::text"))
 	thaw()
 	d.Line("renewing again")
 }
 
-// reserves waits until the lease lasts so long: the first reservations after a start are short.
+// reserves waits until the lease lasts for long enough. The first grants after a start are short.
 func reserves(t *testing.T, conn *pgx.Conn, enough time.Duration) {
 	t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)
@@ -48,7 +48,7 @@ func reserves(t *testing.T, conn *pgx.Conn, enough time.Duration) {
 	}
 }
 
-// row is the one row of a statement, by column.
+// row returns the only row of a statement, by column.
 func row(t *testing.T, conn *pgx.Conn, statement string) map[string]any {
 	t.Helper()
 	rows, err := conn.Query(server.Within(t), statement)

@@ -19,7 +19,7 @@ func TestADrainEndsWhoIsIdleAtOnceAndWaitsForATransaction(t *testing.T) {
 	_, err := idle.PgConn().ReceiveMessage(server.Within(t))
 	server.Says(t, err, "57P01")
 	isID(t, server.Value[string](t, busy, "SELECT next_snowflake()::text"))
-	server.Do(t, relayed, "COMMIT") // both kinds are waited for
+	server.Do(t, relayed, "COMMIT") // the drain waits for both kinds of sessions
 	isID(t, server.Value[string](t, busy, "SELECT next_snowflake()::text"))
 	server.Do(t, busy, "COMMIT")
 	_, err = busy.PgConn().ReceiveMessage(server.Within(t))

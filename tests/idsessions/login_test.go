@@ -56,7 +56,7 @@ func TestAnAccountThatIsAddedRemovedOrExpiredCountsWithinSeconds(t *testing.T) {
 	if said := d.refused(t, d.url(password, "sslmode=disable")); said.Code != "28P01" {
 		t.Errorf("a removed client is told %v", said)
 	}
-	isID(t, server.Value[string](t, open, "SELECT next_snowflake()::text")) // its session stays
+	isID(t, server.Value[string](t, open, "SELECT next_snowflake()::text")) // the open session stays
 	run(t, "clients", "expire", "second", "--database", d.direct)
 	from := d.Printed()
 	d.LineFrom(0, "accounts of the ID database have changed", "accounts=1", "before=1")

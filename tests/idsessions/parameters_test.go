@@ -25,7 +25,7 @@ func TestAtLoginTheSameParametersAreReportedAsByPostgreSQL(t *testing.T) {
 	}
 }
 
-// reported are the parameters that a server names before the first ReadyForQuery.
+// reported returns the parameters that a server reports before the first ReadyForQuery.
 func reported(t *testing.T, url string) map[string]string {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), url)

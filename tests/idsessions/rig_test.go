@@ -1,5 +1,5 @@
-// Package idsessions proves what "pgflurry serve --id-database" promises, with the product as a process and
-// PostgreSQL's own clients: who gets in, what is answered, and that no PostgreSQL is needed for it.
+// Package idsessions proves the promises of "pgflurry serve --id-database", with the product as a process and
+// PostgreSQL's own clients. It tests who gets in and what the sessions get, and that they need no PostgreSQL.
 package idsessions
 
 import (
@@ -39,14 +39,14 @@ func open(t *testing.T, direct string, more ...string) *door {
 	return d
 }
 
-// opening waits only until clients are accepted.
+// opening waits only until the proxy accepts clients.
 func opening(t *testing.T, direct string, more ...string) *door {
 	t.Helper()
 	flags := append([]string{"--id-database", idDatabase}, more...)
 	return &door{program.ServeUnleased(t, direct, "door", flags...), direct}
 }
 
-// withClient has an account in the table of a database, and a proxy that has read it.
+// withClient makes an account in the table of a database, and starts a proxy that has read it.
 func withClient(t *testing.T, more ...string) *door {
 	t.Helper()
 	direct := server.Migrated(t)
@@ -56,7 +56,7 @@ func withClient(t *testing.T, more ...string) *door {
 	return d
 }
 
-// add makes an account as people do.
+// add makes an account with "pgflurry clients add".
 func add(t *testing.T, direct, name, secret string, more ...string) {
 	t.Helper()
 	cmd := exec.Command(program.Path(t), append([]string{"clients", "add", name, "--database", direct}, more...)...)
@@ -66,7 +66,7 @@ func add(t *testing.T, direct, name, secret string, more ...string) {
 	}
 }
 
-// url leads to the ID database.
+// url returns the URL of the ID database.
 func (d *door) url(secret, options string) string {
 	if secret != "" {
 		secret = ":" + strings.ReplaceAll(secret, " ", "%20")
@@ -80,7 +80,7 @@ func (d *door) connect(t *testing.T) *pgx.Conn {
 	return server.Connect(t, d.url(password, "sslmode=disable"))
 }
 
-// refused is what the server says to a login that has to fail.
+// refused returns the server's answer to a login that has to fail.
 func (d *door) refused(t *testing.T, url string) *pgconn.PgError {
 	t.Helper()
 	conn, err := pgx.Connect(server.Within(t), url)
@@ -95,7 +95,7 @@ func (d *door) refused(t *testing.T, url string) *pgconn.PgError {
 	return said
 }
 
-// psql runs a statement, and gives its output and what it said on standard error.
+// psql runs a statement. It returns the output and the text on standard error.
 func psql(t *testing.T, url, statement string, environment ...string) (output, said string, ok bool) {
 	t.Helper()
 	cmd := exec.Command(server.Tool(t, "psql"), "-XAtw", url, "-c", statement)
@@ -106,7 +106,7 @@ func psql(t *testing.T, url, statement string, environment ...string) (output, s
 	return strings.TrimSpace(out.String()), complaints.String(), err == nil
 }
 
-// isID fails the test unless a text is an ID of a worker of proxies.
+// isID fails the test unless a text is an ID of a proxy's worker.
 func isID(t *testing.T, text string) {
 	t.Helper()
 	id, err := strconv.ParseInt(text, 10, 64)
@@ -115,10 +115,10 @@ func isID(t *testing.T, text string) {
 	}
 }
 
-// functionWorker is the worker of the function in a database that was migrated by server.Migrated.
+// functionWorker is the worker of the function in a database that server.Migrated made.
 const functionWorker = 0
 
-// run runs the product, which has to succeed.
+// run runs the product, which has to exit 0.
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(program.Path(t), args...).CombinedOutput()
@@ -128,7 +128,7 @@ func run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// roleWithPassword makes a role with the password.
+// roleWithPassword makes a role that has the password.
 func roleWithPassword(t *testing.T, direct string) string {
 	t.Helper()
 	const name = "id_client_with_password"

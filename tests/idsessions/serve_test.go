@@ -15,13 +15,13 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// trusting starts a proxy that lets everybody in, so that its accounts are no part of a story.
+// trusting starts a proxy that lets everybody in, for tests that are not about accounts.
 func trusting(t *testing.T, direct string, more ...string) *door {
 	t.Helper()
 	return open(t, direct, append([]string{"--id-auth", "trust"}, more...)...)
 }
 
-// anybody is a session of a proxy that trusts.
+// anybody opens a session at a proxy that trusts everybody.
 func (d *door) anybody(t *testing.T) *pgx.Conn {
 	t.Helper()
 	return server.Connect(t, d.url("", "sslmode=disable"))
@@ -41,7 +41,7 @@ func TestARealDatabaseOfTheNameEndsAStartAndLaterIsAnErrorInTheLog(t *testing.T)
 	const later = "id_database_made_later"
 	args[len(args)-1] = later
 	p = program.Start(t, args...)
-	p.Line("are answered from memory") // it has been looked at
+	p.Line("are answered from memory") // the proxy has looked at the database
 	admin := server.Connect(t, direct)
 	server.Do(t, admin, "CREATE DATABASE "+later)
 	t.Cleanup(func() { server.Exec(t, direct, "DROP DATABASE IF EXISTS "+later) })
@@ -215,7 +215,7 @@ func TestSIGHUPChangesLimitsAndKeepsSessions(t *testing.T) {
 	isID(t, server.Value[string](t, conn, "SELECT next_snowflake()::text"))
 	idle := d.anybody(t)
 	var err error
-	for err == nil { // until the proxy has said so
+	for err == nil { // until the proxy has refused a draw
 		_, err = idle.PgConn().ReceiveMessage(server.Within(t))
 	}
 	server.Says(t, err, "57P05")
@@ -236,5 +236,5 @@ func TestNumbersAreGivenWhileTheirDatabasePermitsIt(t *testing.T) {
 	if !strings.Contains(said.Message, "does not permit it now") {
 		t.Errorf("the client is told %v", said)
 	}
-	server.Do(t, conn, "SELECT next_snowflake()") // which no database has to permit
+	server.Do(t, conn, "SELECT next_snowflake()") // no database needs to permit this
 }

@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// compose puts an ID together as the bad ways do: without looking whether each part fits its bits.
+// compose puts an ID together as the bad ways do, without a check that each part fits its bits.
 func compose(tick, worker, sequence int64) int64 { return tick<<22 | worker<<12 | sequence }
 
-// second is what says that an ID came twice, which it must.
+// second returns the error that says that an ID came twice. The test fails if there is none.
 func second(t *testing.T, err error) *recorder.Twice {
 	t.Helper()
 	var twice *recorder.Twice
@@ -32,7 +32,7 @@ func second(t *testing.T, err error) *recorder.Twice {
 	return twice
 }
 
-// house is a database with a namespace, and everything that is drawn in it.
+// house is a database with a namespace, and every ID that was drawn in it.
 type house struct {
 	t         *testing.T
 	url       string
@@ -54,14 +54,13 @@ func newHouse(t *testing.T, layout string) *house {
 	return h
 }
 
-// core is what is inside one proxy process. Its machine may be asleep: then neither its monotonic clock nor its keeper
-// goes on.
+// core is the inside of one proxy process. While its machine is asleep, its monotonic clock and its keeper stand still.
 type core struct {
 	h      *house
 	node   string
 	ids    *generator.Generator
 	keeper *lease.Keeper
-	slept  atomic.Int64 // nanoseconds by which its monotonic clock is ahead: it notices them when it wakes up
+	slept  atomic.Int64 // nanoseconds that its monotonic clock jumps ahead on waking
 	asleep chan struct{}
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when Run has returned
@@ -103,7 +102,7 @@ func (h *house) start(node, url string) *core {
 	return c
 }
 
-// wait is the keeper's; while the core is asleep it does not end.
+// wait is the keeper's wait. While the core is asleep it does not end.
 func (c *core) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -134,7 +133,7 @@ func (c *core) granted() *core {
 	return c
 }
 
-// draw draws n IDs, none of which may have been there.
+// draw draws n IDs, and fails if one of them came before.
 func (c *core) draw(n int) []int64 {
 	c.h.t.Helper()
 	var drawn []int64
@@ -153,7 +152,7 @@ func (c *core) draw(n int) []int64 {
 	return drawn
 }
 
-// meet lets two cores draw by turns until the time in their IDs has been the same for so many ticks.
+// meet lets two cores draw in turns until they have had this number of ticks in common.
 func (h *house) meet(a, b *core, ticks int64) {
 	h.t.Helper()
 	firstA, firstB := h.tick(a.draw(1)[0]), h.tick(b.draw(1)[0])
@@ -169,7 +168,7 @@ func (h *house) tick(id int64) int64 {
 	return id >> (l.DatacenterBits + l.WorkerBits + l.SequenceBits)
 }
 
-// end ends the core in good order.
+// end lets the core end in good order.
 func (c *core) end() {
 	c.h.t.Helper()
 	c.stop()

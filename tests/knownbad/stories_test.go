@@ -14,10 +14,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The worker is a hash of the host's name, modulo 32; where the name cannot be had it is random from 0 to 15. Ten pods
-// of one deployment share a worker more often than not, and each begins every tick with sequence 0.
+// The worker is a hash of the host's name, modulo 32. Without a name it is random from 0 to 15. Ten pods of one
+// deployment share a worker more often than not. Each begins every tick with sequence 0.
 func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
-	// the last two cannot read theirs
+	// the last two cannot read their name
 	pods := []string{"x2k9q", "b7d4z", "m5tqw", "9fjh2", "c8vnl", "p4rsd", "zz6kt", "h3gxm", "", ""}
 	ids := recorder.New("", 0)
 	byWorker := map[int64]string{}
@@ -47,10 +47,10 @@ func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
 	for _, c := range cores {
 		c.granted().draw(1000)
 	}
-	close(cores[0].asleep)          // no renewal of its tells it meanwhile that the worker is lost
-	same := h.start(pods[0], h.url) // two hosts of one name
+	close(cores[0].asleep)          // no renewal tells it that it has lost the worker
+	same := h.start(pods[0], h.url) // another host with the same name
 	same.granted()
-	// The first holder has not ended because another one of its name has come. Their clocks differ by round trips, so
+	// The first holder still draws although another one of its name has come. Their clocks differ by round trips. So
 	// both draw until they have had fifty ticks in common.
 	h.meet(same, cores[0], 50)
 	for _, c := range append(cores, same) {
@@ -59,7 +59,7 @@ func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
 }
 
 // The worker is the next number of a shared counter, which goes back to 0 after 1023. Six pods take 0 to 5. The sixth
-// never restarts, the others do, again and again: in the 205th round one of them gets 5.
+// never restarts, and the others do, again and again. In the 205th round one of them gets 5.
 func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	counter := int64(0)
@@ -104,7 +104,7 @@ func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 	}
 }
 
-// The worker is wider than its bits: 1024 of 10 bits runs into the tick.
+// The worker is wider than its bits: in 10 bits, worker 1024 runs into the tick.
 func TestAWorkerBeyondItsBitsGivesAnIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	if err := ids.Add(compose(1001, 0, 7)); err != nil {
@@ -130,8 +130,8 @@ func TestAWorkerBeyondItsBitsGivesAnIDTwice(t *testing.T) {
 	}
 }
 
-// The sequence is nextval modulo 4096 beside the clock: nothing holds the clock when the sequence comes round, neither
-// in a burst nor when the clock is set back.
+// The sequence is nextval modulo 4096, beside the clock. Nothing stops the clock when the sequence comes round. So a
+// burst gives a duplicate, and so does a clock that is set back.
 func TestASequenceThatIsNextvalModulo4096BesideTheClockGivesAnIDTwice(t *testing.T) {
 	nextval := int64(0)
 	id := func(tick int64) int64 { nextval++; return compose(tick, 1, nextval%4096) }
@@ -142,7 +142,7 @@ func TestASequenceThatIsNextvalModulo4096BesideTheClockGivesAnIDTwice(t *testing
 	}
 	t.Logf("4097 in one tick: %v", second(t, err))
 	back := recorder.New("", 0)
-	for i := range int64(4096) { // an hour, one now and then
+	for i := range int64(4096) { // one hour, with a draw now and then
 		if err := back.Add(id(2000 + i*900)); err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,8 @@ func TestASequenceThatIsNextvalModulo4096BesideTheClockGivesAnIDTwice(t *testing
 	}
 }
 
-// The worker is kept in a file, for the time when the registry is away. It was given to somebody else meanwhile.
+// The worker is cached in a file for times without the registry. The registry has given it to another process
+// meanwhile.
 func TestACachedWorkerWithoutALookAtTheTimeGivesAnIDTwice(t *testing.T) {
 	registry, file := map[string]int64{}, map[string]int64{}
 	ids := recorder.New("", 0)
@@ -191,7 +192,7 @@ func TestACachedWorkerWithoutALookAtTheTimeGivesAnIDTwice(t *testing.T) {
 	if err := ids.Add(compose(1000, first, 0)); err != nil {
 		t.Fatal(err)
 	}
-	delete(registry, "a") // its session has ended
+	delete(registry, "a") // the registry has ended its session
 	b := start("b", true)
 	err := ids.Add(compose(2000, b, 0))
 	again := start("a", false) // the registry is away
@@ -202,7 +203,7 @@ func TestACachedWorkerWithoutALookAtTheTimeGivesAnIDTwice(t *testing.T) {
 	a.draw(1000)
 	a.end()
 	other := h.start("b", h.url)
-	other.granted().draw(1000) // when a's mark has passed
+	other.granted().draw(1000) // after a's mark has passed
 	away := h.start("a", "postgres://postgres@127.0.0.1:1/none?sslmode=disable&connect_timeout=1")
 	if first, count, err := away.ids.TryNextN(1); count != 0 || !errors.Is(err, generator.ErrNoGrant) {
 		t.Errorf("without a look at the table a drew %d IDs from %d, %v", count, first, err)
@@ -212,7 +213,7 @@ func TestACachedWorkerWithoutALookAtTheTimeGivesAnIDTwice(t *testing.T) {
 	away.end()
 }
 
-// The worker is leased for a time, and the holder looks at its lease, then is paused for longer, then draws.
+// The worker is leased for a time. The holder checks its lease, pauses for longer, and then draws.
 func TestAProcessThatPausesPastItsLeaseGivesAnIDTwice(t *testing.T) {
 	clock, ttl := int64(1000), int64(10_000)
 	holder, expires := "", int64(0)
@@ -224,7 +225,7 @@ func TestAProcessThatPausesPastItsLeaseGivesAnIDTwice(t *testing.T) {
 	}
 	ids := recorder.New("", 0)
 	mayA := acquire("a")
-	clock += 30_000 // a is paused here, between the look and the draw
+	clock += 30_000 // a pauses here, between the check and the draw
 	mayB := acquire("b")
 	var err error
 	if mayB {
@@ -246,7 +247,7 @@ func TestAProcessThatPausesPastItsLeaseGivesAnIDTwice(t *testing.T) {
 	if w := h.worker(b.draw(1000)[0]); w != workerOfA {
 		t.Fatalf("b has worker %d, a had %d: the story needs the same", w, workerOfA)
 	}
-	a.slept.Store(int64(pause)) // it wakes up, and draws before it does anything else
+	a.slept.Store(int64(pause)) // a wakes up and draws first of all
 	for range 3 {
 		if first, count, err := a.ids.TryNextN(100); count != 0 || !errors.Is(err, generator.ErrGrantEnded) {
 			t.Errorf("after its pause a drew %d IDs from %d, %v", count, first, err)

@@ -21,7 +21,7 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 	s := r.store(r.url)
 	first := r.acquire(s, "a")
 	r.release(s, first.Lease)
-	r.pass(10 * time.Second) // its mark has passed: it is free for everybody
+	r.pass(10 * time.Second) // its mark has passed, so any node may take it
 	if again := r.acquire(s, "a"); again.Worker != first.Worker || again.Term != 2 {
 		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2",
 			again.Worker, again.Term, first.Worker)
@@ -35,7 +35,7 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 	for range 6 {
 		a := r.acquire(s, "b")
 		r.release(s, a.Lease)
-		r.do("UPDATE pgflurry.worker SET node = 'elsewhere' WHERE node = 'b'") // b has no last worker
+		r.do("UPDATE pgflurry.worker SET node = 'elsewhere' WHERE node = 'b'") // so that b has no last worker
 		if used[a.Worker] {
 			t.Fatalf("worker %d again, while others were never used", a.Worker)
 		}
@@ -95,7 +95,7 @@ func TestAReleasedWorkerIsFreeAtItsMarkAndAnAbandonedOneAfterTheQuarantine(t *te
 	if third.Term != 3 || third.Grant.From < second.Grant.Until {
 		t.Errorf("took over %+v in term %d; the mark was %d", third.Grant, third.Term, second.Grant.Until)
 	}
-	r.renew(s, renewal(third, third.Grant.Until+1000)) // what was released before is held now
+	r.renew(s, renewal(third, third.Grant.Until+1000)) // from here on somebody holds what was released before
 }
 
 func TestARetiredWorkerIsNeverGranted(t *testing.T) {
@@ -149,7 +149,7 @@ func TestInvariant4OfManyWhoAcquireAtOnceNoTwoGetTheSameWorker(t *testing.T) {
 		all.Go(func() {
 			a, err := s.Acquire(ctx, request)
 			for err != nil && errors.As(err, new(*lease.Refusal)) && err.(*lease.Refusal).Wait == 0 {
-				a, err = s.Acquire(ctx, request) // the free rows were locked just then
+				a, err = s.Acquire(ctx, request) // others had locked the free rows
 			}
 			if err != nil {
 				refused <- err
@@ -206,7 +206,7 @@ func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
 			if got != want {
 				t.Errorf("the row has timeline %s, the server %s", got, want)
 			}
-			r.renew(s, renewal(holder, holder.Grant.Until+1000)) // the gate is for acquisitions
+			r.renew(s, renewal(holder, holder.Grant.Until+1000)) // the gate stops acquisitions only
 			r.pass(quarantine - time.Second)
 			closed(time.Second)
 			r.pass(time.Second)
@@ -357,7 +357,7 @@ func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilSomebodySaysWhatItIs
 	r.acquire(s, "b")
 }
 
-// taken checks how many workers were ever acquired.
+// taken checks the number of workers that were ever acquired.
 func (r *room) taken(want int) {
 	r.t.Helper()
 	if n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND term > 0"); n != want {

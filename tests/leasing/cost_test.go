@@ -17,10 +17,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What docs/scale.md says that a lease's statements cost: make measure-scale. Each on a server of its own, which makes
-// every commit durable, over one open connection where nothing else is said.
+// The costs that docs/scale.md gives for the statements of a lease: make measure-scale. Each benchmark has a server of
+// its own, which makes every commit durable. It uses one open connection unless it says otherwise.
 
-// A worker table of each size: all workers never used, all used and released, all held.
+// On worker tables of each size: with all workers never used, all used and released, all held.
 func BenchmarkAnAcquisition(b *testing.B) {
 	for _, layout := range []string{"41/0/10/12", "41/0/13/9", "41/0/16/6"} {
 		cluster := server.Private(b, map[string]string{"fsync": "on"})
@@ -52,7 +52,7 @@ func BenchmarkAnAcquisition(b *testing.B) {
 	}
 }
 
-// acquire takes a worker after the other, for nodes that were never seen, or is refused as often.
+// acquire takes one worker after the other for nodes that are new. If refused is true, every attempt fails.
 func acquire(b *testing.B, r *room, refused bool) {
 	store := r.store(r.url)
 	for b.Loop() {
@@ -63,7 +63,7 @@ func acquire(b *testing.B, r *room, refused bool) {
 	}
 }
 
-// Renewals of the default layout, by so many proxies at once as connections are open.
+// Renewals in the default layout, by as many proxies at once as there are connections.
 func BenchmarkARenewal(b *testing.B) {
 	cluster := server.Private(b, map[string]string{"fsync": "on", "max_connections": "100"})
 	url := cluster.URL("postgres")
@@ -85,7 +85,7 @@ func BenchmarkARenewal(b *testing.B) {
 			var all sync.WaitGroup
 			for i, s := range stores {
 				all.Go(func() {
-					asked := renewal(leases[i], 1<<40) // as far as the statement lets it
+					asked := renewal(leases[i], 1<<40) // the greatest mark that the statement allows
 					for left.Add(-1) >= 0 {
 						answer, err := s.Renew(b.Context(), asked)
 						if err != nil {
@@ -102,7 +102,7 @@ func BenchmarkARenewal(b *testing.B) {
 	}
 }
 
-// What a proxy asks each of its databases every two seconds.
+// The statement by which a proxy asks each of its databases for permission, every two seconds.
 func BenchmarkAQuestionForPermission(b *testing.B) {
 	r := enter(b, server.Migrated(b))
 	used := r.processor()
@@ -110,7 +110,7 @@ func BenchmarkAQuestionForPermission(b *testing.B) {
 		if _, _, err := namespace.Answerable(b.Context(), r.conn, r.namespace); err != nil {
 			b.Fatal(err)
 		}
-		if i%5 == 0 { // as often as a proxy asks for this
+		if i%5 == 0 { // as often as a proxy asks this
 			if _, err := namespace.MendSequences(b.Context(), r.conn); err != nil {
 				b.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func BenchmarkAQuestionForPermission(b *testing.B) {
 	b.ReportMetric((r.processor()-used).Seconds()*1000/float64(b.N), "server-ms/op")
 }
 
-// processor is the processor time that the room's session has had, to a hundredth of a second.
+// processor returns the processor time of the room's session, to a hundredth of a second.
 func (r *room) processor() time.Duration {
 	r.t.Helper()
 	pid := ask[int](r, "SELECT pg_backend_pid()")
@@ -127,7 +127,7 @@ func (r *room) processor() time.Duration {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(stat), ") ") // the name of the program ends there
+	_, after, _ := strings.Cut(string(stat), ") ") // behind the name of the program
 	fields := strings.Fields(after)
 	user, err := strconv.Atoi(fields[11])
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *room) processor() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// What a proxy with --admin-listen reads of a table whose workers are all held.
+// The statement of a proxy with --admin-listen, on a table whose workers are all held.
 func BenchmarkASurvey(b *testing.B) {
 	for _, layout := range []string{"41/0/10/12", "41/0/14/8"} {
 		b.Run(layout, func(b *testing.B) {

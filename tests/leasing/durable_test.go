@@ -25,8 +25,8 @@ func ownServer(t *testing.T, layout string) (*postgres.Cluster, *room) {
 	return cluster, enter(t, url)
 }
 
-// missingStandby makes every commit that is waited for wait for a standby that is not there, beginning soon. Nothing
-// shows when the checkpointer, which tells the backends, has read the setting.
+// missingStandby makes commits wait for a standby that does not exist. The setting needs a moment: the checkpointer
+// passes it on to the backends, and no query shows when it has read it.
 func missingStandby(r *room) (back func()) {
 	set := func(names string) {
 		r.do("ALTER SYSTEM SET synchronous_standby_names = '" + names + "'")
@@ -42,7 +42,7 @@ const waitingForStandby = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_
 
 func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *testing.T) {
 	_, r := ownServer(t, small)
-	// without our own settings this role would not wait, and not be told
+	// only the keeper's own settings make commits of this role wait, and report a wait that was cancelled
 	r.do("CREATE ROLE careless LOGIN SUPERUSER")
 	r.do("ALTER ROLE careless SET synchronous_commit = off")
 	r.do("ALTER ROLE careless SET client_min_messages = error")
@@ -53,7 +53,7 @@ func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *test
 
 	ctx, result := r.context(), make(chan error, 1)
 	go func() {
-		for { // the first ones may come before the checkpointer knew
+		for { // the first commits may come before the setting is in force
 			renewed, err := s.Renew(ctx, renewal(a, a.Grant.Until+1))
 			if err != nil {
 				result <- err
@@ -67,7 +67,7 @@ func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *test
 	if err := <-result; err == nil || !strings.Contains(err.Error(), "canceling wait for synchronous replication") {
 		t.Errorf("error %v, expected that the warning makes it unknown", err)
 	}
-	// the row has the mark, yet nobody may use it: reading it again is no acknowledgement
+	// the row has the mark, but the holder may not use it: a mark that was only read is not acknowledged
 	if r.mark(a.Worker) <= a.Grant.Until {
 		t.Error("the row was not written, so this proves nothing")
 	}
@@ -89,7 +89,7 @@ func TestAWaitForAStandbyEndsTheAttemptAtItsDeadlineAndCancelsNothing(t *testing
 		func(ctx context.Context) error { _, err := s.Acquire(ctx, r.request("b")); return err },
 	} {
 		var err error
-		for err == nil { // those before the checkpointer knew
+		for err == nil { // commits before the setting is in force
 			ctx, cancel := context.WithTimeout(whole, 500*time.Millisecond)
 			err = attempt(ctx)
 			cancel()

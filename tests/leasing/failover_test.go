@@ -16,8 +16,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more: what is promoted
-// when replication is asynchronous.
+// makeStandby copies the cluster as it is now. The copy runs as a standby that gets nothing more. So does the standby
+// that an asynchronous failover promotes.
 func makeStandby(t *testing.T, primary *postgres.Cluster) *postgres.Cluster {
 	t.Helper()
 	return server.Standby(t, primary, "standby", "", nil)
@@ -38,7 +38,7 @@ func TestOfSeveralHostsAStandbyIsPassedOver(t *testing.T) {
 
 func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(t *testing.T) {
 	cluster, r := ownServer(t, small)
-	// the lease reaches whichever server is the primary
+	// the lease's connections go to the server that is the primary
 	var port atomic.Int32
 	port.Store(int32(cluster.Port))
 	moving := func() *lease.Postgres {
@@ -58,7 +58,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 
 	spare := makeStandby(t, cluster)
 
-	// all of this is acknowledged, and none of it reaches the standby
+	// the primary acknowledges all of this, and the standby gets none of it
 	renewedEarly.Grant.Until = r.renew(early, renewal(renewedEarly, never)).Until
 	acquiredLate := r.acquire(late, "late")
 	acquiredLate.Grant.Until = r.renew(late, renewal(acquiredLate, never)).Until
@@ -70,7 +70,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 	r.do("SELECT pg_promote()")
 	port.Store(int32(spare.Port))
 
-	for _, s := range []*lease.Postgres{early, late} { // the connections to the old primary are dead
+	for _, s := range []*lease.Postgres{early, late} { // their connections to the old primary are dead
 		_, _ = s.Renew(r.context(), renewal(renewedEarly, never))
 	}
 	var lost *lease.Lost
@@ -80,7 +80,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 	if _, err := late.Renew(r.context(), renewal(acquiredLate, never)); !errors.As(err, &lost) || !lost.Taken {
 		t.Errorf("renewal of a lease that was forgotten: %v", err)
 	}
-	// both may finish their grants, so nobody else may begin before
+	// both may use up their grants, so no other holder may begin before
 	fresh := moving()
 	var refusal *lease.Refusal
 	if _, err := fresh.Acquire(r.context(), r.request("fresh")); !errors.As(err, &refusal) ||
@@ -91,7 +91,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 		t.Errorf("the gate opens at %d; grants end at %d and %d",
 			refusal.Until, renewedEarly.Grant.Until, acquiredLate.Grant.Until)
 	}
-	r.pass(quarantine + 5*time.Second) // the first window of the renewal that was forgotten
+	r.pass(quarantine + 5*time.Second) // and the first window of the forgotten renewal
 	for range 7 {
 		a := r.acquire(fresh, "fresh")
 		if a.Grant.From < renewedEarly.Grant.Until || a.Grant.From < acquiredLate.Grant.Until {

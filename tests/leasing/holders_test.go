@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// held is workers history --json.
+// held returns the rows of "workers history --json".
 func (r *room) held(args ...string) (rows []map[string]any) {
 	r.t.Helper()
 	out, errs, code := r.workers(append([]string{"history", "--json"}, args...)...)
@@ -27,7 +27,7 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 	s := r.store(r.url)
 	for _, node := range []string{"first", "second", "third"} {
 		a := r.acquire(s, node)
-		if node != "second" { // which vanishes
+		if node != "second" { // the second one vanishes without a release
 			r.release(s, a.Lease)
 		}
 		r.pass(window + quarantine)
@@ -44,7 +44,7 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 			t.Errorf("holder %d: %v, expected %s", i, row, want)
 		}
 	}
-	if all := r.held(); len(all) != 4 || all[3]["worker"] == nil { // the function's too
+	if all := r.held(); len(all) != 4 || all[3]["worker"] == nil { // one of them is the function's
 		t.Errorf("all: %v", all)
 	}
 	out, _, code := r.workers("history")

@@ -14,20 +14,20 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What this shows is PostgreSQL's, and docs/uniqueness.md names it among what breaks the promise. A primary remembers
-// the greatest position that a synchronous standby told. An old primary that joins before it is rewound, with WAL of
-// its own, tells one that the new primary has not reached: until then nobody waits for a standby.
+// This shows a behaviour of PostgreSQL, which docs/uniqueness.md lists among what breaks the promise. A primary
+// remembers the greatest position that a synchronous standby has reported. An old primary that joins without pg_rewind
+// reports a position in WAL of its own. Until the new primary reaches that position, its commits wait for no standby.
 func TestAPrimaryAcknowledgesAloneAfterAnOldOneJoinedWithWALOfItsOwn(t *testing.T) {
 	cluster, r := ownServer(t, small)
 	standby := server.Standby(t, cluster, "standby", fmt.Sprintf("host=127.0.0.1 port=%d", cluster.Port), nil)
-	r.do("CREATE TABLE shared ()") // so that the two part in the middle of a segment of WAL
+	r.do("CREATE TABLE shared ()") // so that the timelines part in the middle of a WAL segment
 	end := ask[string](r, "SELECT pg_current_wal_lsn()::text")
 	server.Eventually(t, server.Connect(t, standby.URL("postgres")),
 		"(SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn)", end)
 	if err := standby.Stop(r.context()); err != nil {
 		t.Fatal(err)
 	}
-	r.do("CREATE TABLE item AS SELECT generate_series(1, 20000) AS n") // on no standby
+	r.do("CREATE TABLE item AS SELECT generate_series(1, 20000) AS n") // WAL that no standby gets
 	server.Crash(t, cluster)
 	standby = server.Again(t, standby.Data, 0, map[string]string{"synchronous_standby_names": "*"})
 	promoted := server.Connect(t, standby.URL("postgres"))
@@ -38,7 +38,7 @@ func TestAPrimaryAcknowledgesAloneAfterAnOldOneJoinedWithWALOfItsOwn(t *testing.
 	old := join(t, cluster, standby)
 	for deadline := time.Now().Add(server.Patience); !acknowledged(t, standby, time.Second); {
 		if time.Now().After(deadline) {
-			t.Skip("this PostgreSQL goes on to wait") // it was mended
+			t.Skip("this PostgreSQL goes on to wait") // PostgreSQL has mended this
 		}
 	}
 	if n := server.Value[int](t, server.Connect(t, old.URL("postgres")), "SELECT count(*) FROM pg_class "+
@@ -47,7 +47,7 @@ func TestAPrimaryAcknowledgesAloneAfterAnOldOneJoinedWithWALOfItsOwn(t *testing.
 	}
 }
 
-// join starts an old primary as a standby of the new one, as it is.
+// join starts an old primary, unchanged, as a standby of the new one.
 func join(t *testing.T, old, primary *postgres.Cluster) *postgres.Cluster {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(old.Data, "standby.signal"), nil, 0o644); err != nil {
@@ -58,7 +58,7 @@ func join(t *testing.T, old, primary *postgres.Cluster) *postgres.Cluster {
 	})
 }
 
-// acknowledged says whether a commit is acknowledged in this time.
+// acknowledged says whether the server acknowledges a commit within this time.
 func acknowledged(t *testing.T, at *postgres.Cluster, within time.Duration) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)

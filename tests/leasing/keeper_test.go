@@ -12,16 +12,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A holder is a process in miniature: keeper, clock and generator joined as serve joins them.
+// A holder is a small process: keeper, clock and generator, joined as serve joins them.
 type holder struct {
 	keeper    *lease.Keeper
 	generator *generator.Generator
 	stop      context.CancelFunc
 	ended     chan error
-	released  bool // whether its release reaches the database
+	released  bool // the release reaches the database; a killed process has none
 }
 
-// holderStore is a store whose release can be withheld: a process that was killed releases nothing.
+// holderStore is a store that can withhold the release, as a killed process does.
 type holderStore struct {
 	*lease.Postgres
 	h *holder
@@ -78,7 +78,7 @@ func (h *holder) end(t *testing.T) {
 	}
 }
 
-// quick makes windows and quarantine of the namespace short.
+// quick shortens the windows and the quarantine of the namespace.
 func (r *room) quick() {
 	r.t.Helper()
 	server.ShortWindows(r.t, r.conn)
@@ -100,7 +100,7 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 					return
 				case <-pace.C:
 				}
-				first, count, _ := h.generator.TryNextN(20) // none without a grant
+				first, count, _ := h.generator.TryNextN(20) // no ID without a grant
 				mu.Lock()
 				for id := first; id < first+int64(count); id++ {
 					if seen[id] {
@@ -123,7 +123,7 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 	draw(fourth, stop)
 	enterBare(t, r.url).until("SELECT count(*) = 3 FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1")
 
-	holders[0].released = false // killed: its generator goes on until its grant ends, and nobody is told
+	holders[0].released = false // as if killed: it releases nothing, and its generator uses up the grant
 	holders[0].end(t)
 	fourth.granted(t)
 	if term := ask[int](r, "SELECT term FROM pgflurry.worker WHERE node = 'd'"); term != 2 {
@@ -150,7 +150,7 @@ func TestInvariant9AfterRunNoConnectionIsLeft(t *testing.T) {
 	h.granted(t)
 	const connections = `FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
-	r.until("SELECT count(*) = 1 " + connections) // whoever migrated may still be on the way out
+	r.until("SELECT count(*) = 1 " + connections) // the connection of the migration may still be closing
 	h.end(t)
 	r.until("SELECT count(*) = 0 " + connections)
 	if _, err := h.generator.Next(t.Context()); !errors.Is(err, generator.ErrSealed) {

@@ -10,15 +10,15 @@ import (
 	"pgflurry/tests/support/network"
 )
 
-// Wherever the network ends in the middle of the answer: the write is done, and nobody was told.
-// Only the whole answer counts.
+// The network may end within the answer, at any byte. The write is done then, and the client does not know. Only a
+// whole answer counts.
 func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.T) {
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)
 	s := r.store(through)
 	a := r.acquire(s, "a")
 	acknowledged := func(bytes int) bool {
-		// on an open connection, so that the next answer is all that comes
+		// use an open connection, so that only the next answer is counted
 		a.Grant.Until = r.renew(s, renewal(a, a.Grant.Until+10)).Until
 		link.CutAnswers(bytes)
 		renewed, err := s.Renew(r.context(), renewal(a, a.Grant.Until+10))
@@ -41,7 +41,7 @@ func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.
 	if whole < 200 {
 		t.Errorf("the whole answer has at most %d bytes: this proves little", whole)
 	}
-	// the end of the row, the tags of write and commit, and ReadyForQuery are within the last bytes: one by one
+	// try the last bytes one by one: they hold the end of the row, the tags of write and commit, and ReadyForQuery
 	bytes := whole - 4*step
 	for !acknowledged(bytes) {
 		bytes++
@@ -77,7 +77,7 @@ func TestAnAcquisitionWhoseAnswerIsLostLeavesAWorkerThatNobodyUsesUntilItsQuaran
 	r.acquire(s, "a")
 }
 
-// Silence is no answer either, and the write may still happen long after the attempt was given up.
+// Silence is no answer either. The write may even happen long after the client gave up.
 func TestARenewalInASilentNetworkIsUnknownAtItsDeadline(t *testing.T) {
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)

@@ -19,7 +19,7 @@ func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions
 	pool := enterBare(t, through+"&default_query_exec_mode=exec")
 	before := ask[string](pool, settings)
 
-	// several holders share the one connection of the pool
+	// several holders share the only connection of the pool
 	var all sync.WaitGroup
 	for i := range 4 {
 		s, request, ctx := r.store(through), r.request(fmt.Sprint("node ", i)), r.context()

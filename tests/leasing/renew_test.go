@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-const never = int64(1) << 60 // a mark that only a broken clock would ask for
+const never = int64(1) << 60 // a mark that only a wrong clock would ask for
 
 func TestInvariant5APoisonedWishIsCappedHoweverOftenItIsRepeated(t *testing.T) {
 	r := newRoom(t, small)
@@ -100,7 +100,7 @@ func TestALeaseThatWasTakenRetiredReleasedForgottenOrLeftTooLongIsLost(t *testin
 		"its commit forgotten": {func(_ *room, a *lease.Acquired) {
 			a.Grant.Until++
 		}, func(l *lease.Lost) bool { return l.CommitLost() && !l.Taken }},
-		"another owner in the same term": {func(r *room, a *lease.Acquired) { // a failover can bring a term again
+		"another owner in the same term": {func(r *room, a *lease.Acquired) { // a failover may give a term twice
 			a.Owner = r.request("a").Owner
 		}, func(l *lease.Lost) bool { return l.Taken }},
 		"another term": {func(_ *room, a *lease.Acquired) {
@@ -142,7 +142,7 @@ func TestAReleaseBringsBackTheAcknowledgedMarkThatTheRowHasForgotten(t *testing.
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
-	acknowledged := a.Grant.Until + 30_000 // of a renewal that the row does not show
+	acknowledged := a.Grant.Until + 30_000 // acknowledged by a renewal that the row has lost
 	if err := s.Release(r.context(), a.Lease, acknowledged); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
 	} {
 		r.do("ALTER ROLE " + role + " SET " + setting)
 	}
-	// an operator that would be found first, were the search_path the role's
+	// PostgreSQL would find this operator first if the statement used the role's search_path
 	r.do("CREATE SCHEMA evil")
 	r.do("CREATE FUNCTION evil.ge(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'")
 	r.do("CREATE OPERATOR evil.>= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.ge)")

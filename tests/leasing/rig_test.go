@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// A room is a migrated database of its own, with a superuser in it.
+// A room is a migrated database of its own, and a superuser's connection to it.
 type room struct {
 	t         testing.TB
 	url       string
@@ -26,7 +26,7 @@ type room struct {
 	owners    int
 }
 
-// small has 7 workers for proxies, 1 to 7; tiny has one, 1.
+// small has the workers 1 to 7 for proxies, tiny only 1.
 const (
 	small = "41/0/3/12"
 	tiny  = "41/0/1/12"
@@ -38,7 +38,7 @@ func newRoom(t testing.TB, layout string) *room {
 	return enter(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
 }
 
-// enter makes a room of a database that is migrated already.
+// enter makes a room of a database that is already migrated.
 func enter(t testing.TB, url string) *room {
 	t.Helper()
 	r := &room{t: t, url: url, conn: server.Connect(t, url)}
@@ -46,7 +46,7 @@ func enter(t testing.TB, url string) *room {
 	return r
 }
 
-// ask returns the one value of a query.
+// ask returns the only value of a query.
 func ask[T any](r *room, sql string, args ...any) T {
 	r.t.Helper()
 	return server.Value[T](r.t, r.conn, sql, args...)
@@ -57,10 +57,10 @@ func (r *room) do(sql string, args ...any) {
 	server.Do(r.t, r.conn, sql, args...)
 }
 
-// context bounds one call by far more than it needs.
+// context limits one call, to far more time than it needs.
 func (r *room) context() context.Context { r.t.Helper(); return server.Within(r.t) }
 
-// pass lets time pass by the database's clock, in ticks.
+// pass sets the database's clock forward.
 func (r *room) pass(d time.Duration) { r.t.Helper(); server.StepClock(r.t, r.conn, d) }
 
 func (r *room) now() int64 {
@@ -73,7 +73,7 @@ func (r *room) mark(worker int) int64 {
 	return ask[int64](r, "SELECT reserved_until FROM pgflurry.worker WHERE worker = $1", worker)
 }
 
-// store opens the lease's side of the room; role may be empty.
+// store opens the lease's side of the room.
 func (r *room) store(url string) *lease.Postgres {
 	r.t.Helper()
 	config, err := pgconn.ParseConfig(url)
@@ -85,7 +85,7 @@ func (r *room) store(url string) *lease.Postgres {
 	return store
 }
 
-// request asks for a worker for a node, as a new owner.
+// request asks for a worker for a node, with a new owner.
 func (r *room) request(node string) lease.Request {
 	r.owners++
 	return lease.Request{
@@ -107,7 +107,7 @@ func (r *room) acquire(s lease.Store, node string) lease.Acquired {
 	return a
 }
 
-// renewal is what the holder of a asks for next.
+// renewal is the next request of the holder of a.
 func renewal(a lease.Acquired, wanted int64) lease.Renewal {
 	return lease.Renewal{Lease: a.Lease, Acknowledged: a.Grant.Until, Wanted: wanted, Window: 60_000}
 }
@@ -134,7 +134,7 @@ const (
 	quarantine = 120 * time.Second
 )
 
-// until asks again and again until the answer is true.
+// until repeats a query until its answer is true.
 func (r *room) until(sql string, args ...any) {
 	r.t.Helper()
 	server.Eventually(r.t, r.conn, "("+sql+")", args...)

@@ -11,12 +11,12 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// resize runs "migrate up --max-window" as its flag is given.
+// resize runs "migrate up --max-window".
 func (r *room) resize(maxWindow time.Duration) error {
 	return migrations.Up(r.context(), r.url, migrations.Settings{MaxWindow: maxWindow})
 }
 
-// windows are max_window and quarantine of the namespace.
+// windows returns max_window and quarantine of the namespace.
 func (r *room) windows() string {
 	r.t.Helper()
 	return ask[string](r, "SELECT format('%s %s', max_window, quarantine) FROM pgflurry.namespace")
@@ -95,7 +95,8 @@ func TestADatabaseThatJoinedSaysWhereMaxWindowIsChanged(t *testing.T) {
 	r.expectWindows("00:01:00 00:02:00")
 }
 
-// Whoever may have that worker by the old quarantine has it, and whoever has lost it stays without it.
+// For this worker the old quarantine still counts, and another holder may have it afterwards. The holder that has lost
+// it does not get it back.
 func TestAHolderPastHisMarkWhenTheQuarantineChangesHasLostAndHisWorkerIsFreeWhenItWouldHaveBeen(t *testing.T) {
 	for _, to := range []time.Duration{hour, time.Minute} {
 		t.Run(fmt.Sprint("to ", to), func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestAHolderPastHisMarkWhenTheQuarantineChangesHasLostAndHisWorkerIsFreeWhen
 			}
 			s := r.store(r.url)
 			silent := r.acquire(s, "silent")
-			r.pass(6 * time.Second) // past its mark
+			r.pass(6 * time.Second) // past the mark of silent
 			held := r.acquire(s, "held")
 			if err := r.resize(to); err != nil {
 				t.Fatal(err)
@@ -188,7 +189,8 @@ func TestAGateThatIsClosedStaysClosedForTheLongerQuarantineAndKeepsTheLongerOne(
 	r.expectWindows("00:01:00 01:00:04")
 }
 
-// Grants of an hour that a server has forgotten, with the raise itself, go on: only the proxies know of them.
+// A failover may forget grants of an hour, and that the windows were raised. The grants go on, and only the proxies
+// know of them.
 func TestAProxyWithALongerWindowThanTheRowAllowsWaitsForAsMuchLonger(t *testing.T) {
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
@@ -204,7 +206,7 @@ func TestAProxyWithALongerWindowThanTheRowAllowsWaitsForAsMuchLonger(t *testing.
 		}
 		return a, refusal
 	}
-	for range 2 { // the first closes the gate
+	for range 2 { // the first attempt closes the gate
 		if _, refusal := knowing(); refusal == nil || refusal.Reason != lease.GateClosed ||
 			(refusal.Wait-hour-2*skew).Abs() > 30*time.Second {
 			t.Fatalf("at the gate: %v, expected one that is closed for an hour", refusal)
@@ -213,7 +215,7 @@ func TestAProxyWithALongerWindowThanTheRowAllowsWaitsForAsMuchLonger(t *testing.
 	if opens := r.gate() - r.now(); opens > quarantine.Milliseconds() {
 		t.Errorf("the row's gate is closed for %d ticks, expected its own quarantine", opens)
 	}
-	r.pass(hour + 2*skew + 5*time.Second) // its first window
+	r.pass(hour + 2*skew + 5*time.Second) // 5 s: its first window
 	if a, refusal := knowing(); refusal != nil || a.Worker != gone.Worker {
 		t.Errorf("after an hour: %v, %v", a, refusal)
 	}
@@ -241,7 +243,7 @@ func TestTheWindowRisesOnlyWhenEveryStandbyHasTheQuarantine(t *testing.T) {
 	}
 	r.expectWindows("02:00:00 02:00:04")
 
-	r.do("CREATE ROLE plain LOGIN; GRANT postgres TO plain") // owns the schema, and may not look at standbys
+	r.do("CREATE ROLE plain LOGIN; GRANT postgres TO plain") // this role owns the schema, and may not see the standbys
 	r.url = server.As(t, r.url, "plain", "")
 	server.Says(t, r.resize(3*hour), "max_window stays 2h0m0s", `role "plain" may not see`, "pg_monitor")
 	r.expectWindows("02:00:00 03:00:04")

@@ -28,7 +28,7 @@ func (r *room) workers(args ...string) (out, errs string, code int) {
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// listed is workers list --json, by worker.
+// listed returns the rows of "workers list --json", by worker.
 func (r *room) listed(args ...string) map[int]map[string]any {
 	r.t.Helper()
 	out, errs, code := r.workers(append([]string{"list", "--json"}, args...)...)
@@ -52,7 +52,7 @@ func between(value any, low, high float64) bool {
 }
 
 func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
-	program.Path(t) // built now, so that little time passes below
+	program.Path(t) // built here, so that little time passes below
 	r := newRoom(t, small)
 	r.do("SELECT next_snowflake()")
 	s := r.store(r.url)
@@ -90,7 +90,7 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 	if row := rows[0]; row["reserved_until"] == nil || row["free_in_seconds"] != nil {
 		t.Errorf("the function's own: %v", row)
 	}
-	if len(rows) != 6 { // and the retired one
+	if len(rows) != 6 { // five, and the retired one
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}
 	if all := r.listed("--all"); len(all) != 8 {
@@ -238,13 +238,13 @@ func TestReseedIsDurableOrSaysThatItIsNot(t *testing.T) {
 	_, r := ownServer(t, small)
 	back := missingStandby(r)
 	defer back()
-	// the commit that waits for the standby is cancelled by hand
+	// somebody cancels the wait for the standby
 	done := make(chan struct{})
 	var errs string
 	var code int
 	go func() {
 		defer close(done)
-		for code == 0 { // the first ones may come before the checkpointer knew
+		for code == 0 { // the first attempts may come before the setting is in force
 			_, errs, code = r.workers("reseed", "--yes")
 		}
 	}()

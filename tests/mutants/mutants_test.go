@@ -140,8 +140,8 @@ var mutants = []mutant{
 	},
 }
 
-// inConversation are what the proxy must know of both sides before it answers. The model of PostgreSQL that package
-// proxy's test speaks to notices each.
+// inConversation has guards of what the proxy must know of both sides before it answers. Package proxy has a test
+// against a model of PostgreSQL, which notices each mutant.
 var inConversation = []mutant{
 	{
 		guard: "upstream owes nothing", file: "proxy/conversation.go",
@@ -213,8 +213,8 @@ var inConversation = []mutant{
 	},
 }
 
-// inSQL are rules of statements and functions in the database that show in a whole story only. Those of a draw have
-// their mutants in tests/function, those of the lease's statements in tests/support/rows.
+// inSQL has rules of statements and functions in the database that show only in a whole story. Rules of a draw have
+// their mutants in tests/function, and rules of the lease's statements in tests/support/rows.
 var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
@@ -238,8 +238,9 @@ var inSQL = []mutant{
 	},
 }
 
-// inTable are rules of the SQL, in the table that the histories use instead: without any of them IDs could come twice.
-// That the SQL has them, and others that take rarer histories to be missed, is for tests/support/rows to see.
+// inTable has rules of the SQL, changed in the table that the histories use instead. Without any one of them IDs could
+// come twice. tests/support/rows proves that the SQL has these rules, and others whose absence shows only in rarer
+// histories.
 var inTable = []mutant{
 	{
 		guard: "SQL, acquire: only after the mark",
@@ -302,7 +303,7 @@ var inTable = []mutant{
 	},
 }
 
-// histories are the tests of tests/simulation that hold the invariants.
+// histories matches the tests of tests/simulation that hold the invariants.
 const histories = "TestInvariants"
 
 func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
@@ -334,7 +335,7 @@ func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
 	t.Logf("each guard taken away, and what noticed:%s", report.String())
 }
 
-// run lays the mutant over the code and runs its test, which must fail. died says how soon it did.
+// run lays the mutant over the code and runs its test, which must fail. died says how soon it failed.
 func (m mutant) run(root, dir string) (died string, err error) {
 	path := filepath.Join(root, m.file)
 	text, err := os.ReadFile(path)
@@ -365,7 +366,7 @@ func (m mutant) run(root, dir string) (died string, err error) {
 		in = "tests/simulation"
 	}
 	args := []string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", test, "pgflurry/" + in}
-	if !strings.HasSuffix(m.file, ".sql") { // any seed would do for most; one, so that each run finds the same
+	if !strings.HasSuffix(m.file, ".sql") { // for most mutants any seed does; one seed makes each run find the same
 		args = append(args, "-rapid.nofailfile", "-rapid.shrinktime=0s", "-rapid.seed=3")
 	}
 	command := exec.Command("go", args...)
@@ -386,7 +387,7 @@ var (
 	failed  = regexp.MustCompile(`--- FAIL: (\S+) \((\S+)\)`)
 )
 
-// summary is how many histories were tried, how long it took, and what was broken, as far as the output tells.
+// summary reads from the output how many histories ran, how long that took, and what broke.
 func summary(out string) string {
 	if m := history.FindStringSubmatch(out); m != nil {
 		return fmt.Sprintf("%4s histories %9s  %.60s", m[1], m[2], m[3])

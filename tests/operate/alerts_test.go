@@ -17,7 +17,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// Each of these makes a fault on a real proxy, and lets promtool judge its metrics from before and after it.
+// Each test causes a fault at a real proxy. promtool judges the proxy's metrics from before and after it.
 
 func TestAlertReserveLowFiresWhenNoRenewalIsAcknowledged(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestAlertNotRenewedFiresLongBeforeALongWindowEnds(t *testing.T) {
 	after := o.shows("a renewal that failed", func(of func(string) float64) bool {
 		return of(`lease_renewals_total{result="unknown"}`) > 0
 	})
-	after.samples["pgflurry_lease_reserve_seconds"] = 3500 // a proxy whose window has grown, minutes later
+	after.samples["pgflurry_lease_reserve_seconds"] = 3500 // minutes later the window has grown
 	judge(t, before, after, "PgflurryNotRenewed")
 }
 
@@ -178,23 +178,24 @@ func TestAlertAccountsOldFiresWhenTheyAreNotRead(t *testing.T) {
 	server.Do(t, conn, "ALTER TABLE pgflurry.client RENAME TO clients")
 	o.Line("accounts of the ID database cannot be read")
 	after := o.scrape()
-	after.samples["pgflurry_id_database_accounts_read_timestamp_seconds"] -= 600 // ten minutes later
+	after.samples["pgflurry_id_database_accounts_read_timestamp_seconds"] -= 600 // as they would be ten minutes later
 	judge(t, before, after, "PgflurryAccountsOld")
 }
 
 const (
 	step   = 15 * time.Second
 	steady = 8  // steps before the fault
-	faulty = 20 // and with it
+	faulty = 20 // steps with it
 )
 
-// goesOn has the moments that go on while all is well, and the alert that fires when one stands still.
+// goesOn maps each timestamp that moves on while all is well to the alert for one that stands still.
 var goesOn = map[string]string{
 	"pgflurry_lease_last_renewal_timestamp_seconds": "PgflurryNotRenewed",
 	"pgflurry_upstream_answered_timestamp_seconds":  "PgflurryNoPrimary",
 }
 
-// judge lets promtool say which alerts fire before the fault, where none may, and some minutes after it.
+// judge lets promtool say which alerts fire. Before the fault none may; some minutes after it exactly the expected ones
+// must.
 func judge(t *testing.T, before, after scraped, expected ...string) {
 	t.Helper()
 	rules, err := filepath.Abs("../../deploy/prometheus/alerts.yaml")
@@ -227,7 +228,7 @@ func judge(t *testing.T, before, after scraped, expected ...string) {
 	}
 }
 
-// labelled is the name of a sample with the labels that Prometheus adds.
+// labelled adds the labels that Prometheus adds to a sample.
 func labelled(name string) string {
 	const added = `instance="db1:6533",job="pgflurry"`
 	name, labels, any := strings.Cut(strings.TrimSuffix(name, "}"), "{")
@@ -237,8 +238,9 @@ func labelled(name string) string {
 	return name + "{" + added + "}"
 }
 
-// held is one scraped sample for so many steps more, or its absence. promtool's clock begins at 1970, so moments are
-// told as far from the beginning as they were from the scrape. Those that go on do so until their alert fires.
+// held returns the series of one scraped sample for n steps, or of its absence. promtool's clock begins in 1970. So a
+// timestamp keeps its distance from the scrape, counted from that beginning. Timestamps that go on do so until their
+// alert fires.
 func held(s scraped, name string, begin, steps int, firing []string) string {
 	value, there := s.samples[name]
 	if !there {

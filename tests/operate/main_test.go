@@ -1,4 +1,4 @@
-// Package operate proves, with Prometheus itself and on real faults, that operators are told what is so.
+// Package operate proves with Prometheus itself that operators see real faults as they are.
 package operate
 
 import (
@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// tool finds a program of Prometheus. Without it the test steps aside, but not in CI.
+// tool finds a program of Prometheus. Without it the test is skipped, but fails in CI.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -45,7 +45,7 @@ type operated struct {
 	admin string // host:port
 }
 
-// operate starts a proxy that answers operators, and waits until it has a worker.
+// operate starts a proxy with an admin listener, and waits until it has a worker.
 func operate(t *testing.T, direct, node string, more ...string) *operated {
 	t.Helper()
 	o := operateUnleased(t, direct, node, more...)
@@ -61,7 +61,7 @@ func operateUnleased(t *testing.T, direct, node string, more ...string) *operate
 	return &operated{Proxy: p, t: t, admin: program.Field(p.Line("listening for operators"), "address")}
 }
 
-// get asks the admin listener.
+// get returns an answer of the admin listener.
 func (o *operated) get(path string) (status int, body string) {
 	o.t.Helper()
 	response, err := http.Get("http://" + o.admin + path)
@@ -76,7 +76,7 @@ func (o *operated) get(path string) (status int, body string) {
 	return response.StatusCode, string(all)
 }
 
-// scraped is what /metrics said at one moment.
+// scraped is the content of /metrics at one moment.
 type scraped struct {
 	at      time.Time
 	text    string
@@ -103,7 +103,7 @@ func (o *operated) scrape() scraped {
 	return s
 }
 
-// shows waits until the metrics are so, and gives those.
+// shows waits until the metrics fulfil a condition, and returns those.
 func (o *operated) shows(what string, so func(of func(sample string) float64) bool) scraped {
 	o.t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
@@ -122,7 +122,7 @@ func (o *operated) shows(what string, so func(of func(sample string) float64) bo
 	}
 }
 
-// steady are the metrics once all is well.
+// steady returns the metrics once all is well.
 func (o *operated) steady() scraped {
 	o.t.Helper()
 	return o.shows("that all is well", func(of func(string) float64) bool {
@@ -131,7 +131,7 @@ func (o *operated) steady() scraped {
 	})
 }
 
-// ours are the product's own metrics, for who has to see why a test fails.
+// ours returns the product's own metrics, for a reader of a failed test.
 func (s scraped) ours() string {
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(s.samples)) {
@@ -142,7 +142,7 @@ func (s scraped) ours() string {
 	return lines.String()
 }
 
-// free is an address that nobody listens on.
+// free returns an address where nobody listens.
 func free(t *testing.T) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(server.FreePort(t)))

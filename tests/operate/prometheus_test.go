@@ -78,8 +78,8 @@ func TestPrometheusScrapesBothFormatsAndKnowsTheAlerts(t *testing.T) {
 	}
 }
 
-// formatProxy stands between Prometheus and the admin listener, and lets one format through: which one this release of
-// Prometheus prefers cannot be configured.
+// formatProxy stands between Prometheus and the admin listener and allows only one format. The format that this release
+// of Prometheus prefers cannot be configured.
 type formatProxy struct {
 	address string
 
@@ -112,7 +112,7 @@ func (f *formatProxy) got() string {
 	return f.kind
 }
 
-// prometheus is a real one, with a port and a folder of its own.
+// prometheus is a real Prometheus, with a port and a folder of its own.
 type prometheus struct {
 	t       *testing.T
 	address string
@@ -140,7 +140,7 @@ scrape_configs:
 	return p
 }
 
-// ask puts a question to its API.
+// ask sends a question to its API.
 func (p *prometheus) ask(path string, into any) {
 	p.t.Helper()
 	response, err := http.Get("http://" + p.address + path)
@@ -153,7 +153,7 @@ func (p *prometheus) ask(path string, into any) {
 	}
 }
 
-// answers waits until a query has one value, and this one.
+// answers waits until a query has exactly one value, and the expected one.
 func (p *prometheus) answers(query string, expected float64) {
 	p.t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)

@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// read is what the function in the database makes of a text; nil: it refuses.
+// read returns the ID that the function in the database reads from a text, or nil if it refuses the text.
 func read(t testing.TB, conn *pgx.Conn, text string) (id *int64) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT snowflake_from_base32($1)", text).Scan(&id)
@@ -31,7 +31,7 @@ func read(t testing.TB, conn *pgx.Conn, text string) (id *int64) {
 	return id
 }
 
-// FuzzBase32InSQLIsThatOfGo compares the two readers with any text, and the two writers with any ID.
+// FuzzBase32InSQLIsThatOfGo compares the two readers on any text, and the two writers on any ID.
 func FuzzBase32InSQLIsThatOfGo(f *testing.F) {
 	conn := server.Connect(f, server.Migrated(f))
 	for _, text := range []string{
@@ -44,7 +44,7 @@ func FuzzBase32InSQLIsThatOfGo(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, id int64) {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return // no text of PostgreSQL
+			return // PostgreSQL has no such text
 		}
 		want, err := generator.FromBase32(text)
 		got := read(t, conn, text)
@@ -95,8 +95,8 @@ func TestACheckSymbolShowsEachWrongCharacterAndEachSwapInSQL(t *testing.T) {
 	}
 }
 
-// TestBase32SortsAsTheIDDoesInTheUsualCollations also counts those in which it does not, for docs/json.md:
-// Czech, Danish or Estonian have letters of two characters, or another alphabet.
+// TestBase32SortsAsTheIDDoesInTheUsualCollations also counts the collations with another order, for docs/json.md.
+// Czech, Danish and Estonian have letters of two characters, or another alphabet.
 func TestBase32SortsAsTheIDDoesInTheUsualCollations(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TEMP TABLE text_of AS

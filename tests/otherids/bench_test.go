@@ -13,8 +13,9 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// BenchmarkADraw is one draw at a time by one client over loopback: of every way directly and, where the proxy answers,
-// through it. PGFLURRY_TEST_REDIS=1 adds one of a real Redis. The server does not wait for the disk, nor does Redis.
+// BenchmarkADraw makes one draw at a time by one client over loopback. It tries every way directly, and through the
+// proxy if the proxy answers it. PGFLURRY_TEST_REDIS=1 adds a real Redis. Neither PostgreSQL nor Redis waits for the
+// disk.
 func BenchmarkADraw(b *testing.B) {
 	url := server.Migrated(b)
 	server.Exec(b, url, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');

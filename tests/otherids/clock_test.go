@@ -6,8 +6,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// ahead puts the last ID so many milliseconds ahead of the clock, as a clock does that is set back by as much; its tick
-// is used up.
+// ahead puts the last ID $1 milliseconds ahead of the clock, with its tick used up. So does a clock that is set back by
+// that time.
 const ahead = "SELECT setval('pgflurry.lane', ((pgflurry.ticks(clock_timestamp()) + $1::bigint) << 22) | 4095)"
 
 func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
 	if ms, waits, _ := counters(); ms < -60_000 || ms > 1001 || waits != 0 {
 		t.Errorf("after the first ID: %d ms ahead, %d waits", ms, waits)
 	}
-	server.Value[int64](t, conn, ahead, 1300) // 300 ms more than it may be: callers wait
+	server.Value[int64](t, conn, ahead, 1300) // 300 ms more than the function may be ahead: callers wait
 	for range 2 {
 		id := server.Value[int64](t, conn, "SELECT next_snowflake()")
 		if id <= last {

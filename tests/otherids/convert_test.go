@@ -12,12 +12,12 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// tables is one of each kind of column that can be converted, each with three rows.
+// tables makes a table for each kind of column that can be converted, each with three rows.
 //
 //go:embed tables.sql
 var tables string
 
-// columns are those of tables: table and column.
+// columns lists the columns of tables: table and column.
 var columns = [][2]string{
 	{"serial", "id"},
 	{"always", "id"},
@@ -27,7 +27,7 @@ var columns = [][2]string{
 	{"divided", "id"},
 }
 
-// shape is what a column is, as PostgreSQL tells it.
+// shape is everything that PostgreSQL's catalogs say of a column.
 const shape = `SELECT concat_ws(' ',
 		nullif(a.attidentity, ''),
 		a.attnotnull,
@@ -40,7 +40,7 @@ const shape = `SELECT concat_ws(' ',
 	LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid = $1::text::regclass AND a.attname = $2`
 
-// insert adds a row to each table and returns the value of its column.
+// insert adds a row to a table and returns the value of its column.
 func insert(t *testing.T, conn *pgx.Conn, table, column string) int64 {
 	t.Helper()
 	return server.Value[int64](t, conn,
@@ -66,8 +66,8 @@ func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
 		before[c[0]] = server.Value[string](t, conn, shape, c[0], c[1])
 	}
 	convert(t, conn, "convert_to_sequence", false)
-	for range 2 { // there and back again
-		server.Do(t, conn, "SELECT count(*) FROM next_snowflakes(20)") // pass what sequences gave in this tick
+	for range 2 { // there and back, twice
+		server.Do(t, conn, "SELECT count(*) FROM next_snowflakes(20)") // beyond the sequences' values of this tick
 		convert(t, conn, "convert_to_snowflake", true)
 		convert(t, conn, "convert_to_snowflake", false)
 		last := make(map[string]int64)
@@ -83,7 +83,7 @@ func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
 				t.Errorf("switched back %s gets %d, want the next of its series above %d", c[0], id, last[c[0]])
 			}
 			want := before[c[0]]
-			if c[0] == "narrow" { // its sequence ended with integer
+			if c[0] == "narrow" { // its sequence was an integer one
 				want = "t nextval('narrow_id_seq'::regclass) public.narrow_id_seq bigint 1 1 1 9223372036854775807"
 			}
 			if is := server.Value[string](t, conn, shape, c[0], c[1]); is != want {
@@ -91,7 +91,7 @@ func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
 			}
 		}
 	}
-	server.Refused(t, conn, "428C9", "INSERT INTO always VALUES (1, 1)") // GENERATED ALWAYS, as before
+	server.Refused(t, conn, "428C9", "INSERT INTO always VALUES (1, 1)") // GENERATED ALWAYS stays
 	const defaults = "SELECT count(*) FROM parted_high JOIN pg_attrdef ON adrelid = 'parted_high'::regclass"
 	if n := server.Value[int](t, conn, defaults); n == 0 {
 		t.Error("a partition has lost its default")
@@ -165,7 +165,7 @@ func TestWhatIsNoBigserialOrIdentityColumnIsRefusedWithAHint(t *testing.T) {
 	server.Says(t, server.Refused(t, other, "42501", "SELECT pgflurry.convert_to_snowflake('always')"),
 		"you are not the owner of table public.always", "Role ")
 	server.Do(t, conn, "ALTER TABLE always OWNER TO owner_of_some")
-	// rows that he cannot see could be above
+	// rows that this role cannot see could be above
 	server.Refused(t, other, "42501", "SELECT pgflurry.convert_to_snowflake('always')")
 	server.Do(t, conn, "ALTER TABLE always NO FORCE ROW LEVEL SECURITY")
 	server.Do(t, other, "SELECT pgflurry.convert_to_snowflake('always'); SELECT pgflurry.convert_to_sequence('always')")
@@ -181,7 +181,7 @@ func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *
 	convert(t, conn, "convert_to_snowflake", true)
 	server.Do(t, conn, "INSERT INTO item DEFAULT VALUES")
 	last := insert(t, conn, "always", "id")
-	// A new function begins a second ahead of the clock, and what is left of that tick can be drawn in a copy too.
+	// A new function begins a second ahead of the clock. A copy could draw the rest of that tick, too.
 	server.Do(t, conn,
 		"DO $$ BEGIN WHILE (pgflurry.snowflake_clock()).ahead_ms >= 0 LOOP PERFORM pg_sleep(0.01); END LOOP; END $$")
 	dump := filepath.Join(t.TempDir(), "dump")
@@ -218,7 +218,7 @@ func TestAColumnIsNotConvertedInASnapshotThatCouldMissValues(t *testing.T) {
 	conn, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY)")
 	server.Do(t, conn, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM item")
-	server.Do(t, other, "INSERT INTO item VALUES (9000000000000000000)") // which conn cannot see
+	server.Do(t, other, "INSERT INTO item VALUES (9000000000000000000)") // conn cannot see this row
 	server.Says(t, server.Refused(t, conn, "25000", "SELECT pgflurry.convert_to_snowflake('item')"), "repeatable read",
 		"READ COMMITTED")
 	server.Do(t, conn, "ROLLBACK")

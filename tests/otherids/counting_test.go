@@ -52,7 +52,7 @@ func TestAChangedIncrementGoesOnAboveTheLastNumberInTheNewSeries(t *testing.T) {
 	}
 }
 
-// replace is the statement of next_replace_id() on a table without the unique key.
+// replace is the statement of next_replace_id(), on a table without the unique key.
 const replace = `WITH gone AS (DELETE FROM keyless WHERE seq_name = 'x' RETURNING seq_id)
 	INSERT INTO keyless (seq_name) SELECT 'x' FROM (SELECT count(*) FROM gone) AS done RETURNING seq_id`
 

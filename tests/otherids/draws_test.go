@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// at runs do in so many sessions at once, one after the other through each of the URLs.
+// at runs do in n sessions at once. The sessions take the URLs in turn.
 func at(t *testing.T, sessions int, do func(ctx context.Context, conn *pgx.Conn) error, urls ...string) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -29,7 +29,7 @@ func at(t *testing.T, sessions int, do func(ctx context.Context, conn *pgx.Conn)
 	all.Wait()
 }
 
-// committed draws with a query in transactions, of which every third is rolled back, and returns what the others drew.
+// committed draws with a query in transactions and rolls every third one back. It returns what the others drew.
 func committed(t *testing.T, query string, sessions, transactions int, urls ...string) []string {
 	t.Helper()
 	var mu sync.Mutex
@@ -62,7 +62,7 @@ func committed(t *testing.T, query string, sessions, transactions int, urls ...s
 	return drawn
 }
 
-// twice lists what is in the list more than once.
+// twice returns the entries that a list has more than once.
 func twice(list []string) (again []string) {
 	seen := make(map[string]bool)
 	for _, s := range list {
@@ -81,7 +81,7 @@ func TestNoTwoCommittedDrawsAreEqualThroughTheProxyAndDirectlyAtOnce(t *testing.
 	proxy := program.Serve(t, url, "ways")
 	for name, way := range map[string]struct {
 		query string
-		dense int64 // distance of committed numbers that have no gap; 0: they have gaps, or are no numbers
+		dense int64 // distance of committed numbers without gaps; 0: gaps, or no numbers
 	}{
 		"auto_increment":   {"SELECT pgflurry.next_auto_increment('order')::text", 2},
 		"offset sequences": {"SELECT nextval('ticket_1')::text", 0},

@@ -8,7 +8,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// contents is everything that a call could have changed, as one text.
+// contents is everything that a call could change, as one text.
 const contents = `SELECT concat_ws('|',
 	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.auto_increment AS r),
 		(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.replace_sequence AS r),
@@ -18,7 +18,7 @@ const contents = `SELECT concat_ws('|',
 		(SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace),
 	(SELECT string_agg(s::text, ',' ORDER BY sequencename) FROM pg_sequences AS s WHERE schemaname = 'public'))`
 
-// refusals are calls that must fail: with which SQLSTATE, and what the error says.
+// refusals are calls that must fail, each with the SQLSTATE and a text of the error.
 var refusals = map[string][2]string{
 	"pgflurry.incrby('a', NULL)":                           {"22023", "n is null"},
 	"pgflurry.incr('top')":                                 {"22003", "adding 1 to 'top' would overflow"},

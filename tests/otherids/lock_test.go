@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// try takes a lock for an hour; 0 if it is taken.
+// try takes a lock for an hour. It returns 0 if somebody else has the lock.
 func try(t *testing.T, conn *pgx.Conn, name, owner string) int64 {
 	t.Helper()
 	return server.Value[int64](t, conn, "SELECT coalesce(pgflurry.try_lock($1, $2, '1 hour'), 0)", name, owner)
@@ -37,7 +37,7 @@ func TestALockHasOneOwnerUntilHeReleasesItOrItExpires(t *testing.T) {
 	is(false, "pgflurry.unlock('door', 'ann')")
 	is(false, "pgflurry.renew_lock('door', 'ann', '1 s')")
 	second := try(t, conn, "door", "bob")
-	server.Do(t, conn, "UPDATE pgflurry.lock SET expires_at = clock_timestamp()") // an hour later
+	server.Do(t, conn, "UPDATE pgflurry.lock SET expires_at = clock_timestamp()") // as if the hour had passed
 	is(false, "pgflurry.unlock('door', 'bob')")
 	is(false, "pgflurry.renew_lock('door', 'bob', '1 s')")
 	third := try(t, conn, "door", "ann")
@@ -122,13 +122,13 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 
 func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
 	url := server.Migrated(t)
-	pooled := server.Pooler(t, url, 1) // everybody in one server session
+	pooled := server.Pooler(t, url, 1) // all clients share one server session
 	ann, bob := through(t, pooled), through(t, pooled)
 	first := try(t, ann, "door", "ann")
 	if first == 0 || try(t, bob, "door", "bob") != 0 {
 		t.Error("the lock was not given, or twice")
 	}
-	ann.Close(server.Within(t)) // the lock is in no session
+	ann.Close(server.Within(t)) // her connection does not hold the lock
 	if try(t, bob, "door", "bob") != 0 {
 		t.Error("the lock went with a connection")
 	}

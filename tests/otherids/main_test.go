@@ -1,5 +1,5 @@
-// Package otherids_test proves, on a real PostgreSQL, what the other ways to make an ID promise. No committed draws are
-// equal, bad input does what it should, and a role needs nothing but EXECUTE and can damage nothing.
+// Package otherids_test proves on a real PostgreSQL what the other ways to make an ID promise. Committed draws differ,
+// and bad input fails as documented. A role needs only EXECUTE, and can damage nothing.
 package otherids_test
 
 import (
@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 // allNames asks for short names in public.
 var allNames = migrations.Settings{Functions: sqlfuncs.All}
 
-// withAllNames is a database whose functions all have a name in public.
+// withAllNames makes a database that has a short name in public for every function.
 func withAllNames(t testing.TB) string {
 	t.Helper()
 	return server.MigratedWith(t, allNames)

@@ -17,10 +17,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// moving is the page about existing tables.
+// moving is the page about moving existing tables.
 const moving = "../../docs/moving.md"
 
-// blocks are the parts of the page that are SQL, each as its statements.
+// blocks returns the SQL blocks of the page, each as a list of statements.
 func blocks(t *testing.T) (all [][]string) {
 	t.Helper()
 	for _, block := range deeds.Blocks(t, moving, "sql") {
@@ -46,12 +46,13 @@ func blocks(t *testing.T) (all [][]string) {
 	return all
 }
 
-// plain is a statement without what may differ between a page and a plan: its lines, and how its texts are quoted.
+// plain removes from a statement what may differ between a page and a plan: the line breaks, and the way in which texts
+// are quoted.
 func plain(statement string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("'", "", "$$", "", ";", "").Replace(statement)), " ")
 }
 
-// path is the last block: the way without a long lock.
+// path returns the last block, which needs no long lock, and the blocks before it.
 func path(t *testing.T) (before [][]string, statements []string) {
 	t.Helper()
 	all := blocks(t)
@@ -108,11 +109,11 @@ func TestThePageShowsThePathThatThePlanGives(t *testing.T) {
 	}
 }
 
-// A mover runs the statements of the page as it says: a transaction that does not get its lock begins again.
+// A mover runs the statements of the page as the page says: if a transaction does not get its lock, it begins again.
 type mover struct {
-	conn, reader *pgx.Conn // reader stands in the way of each first attempt
+	conn, reader *pgx.Conn // reader makes each first attempt fail
 	retries      int
-	notices      []string // of what a transaction reads or writes beside the catalog
+	notices      []string // what a transaction reads or writes beside the catalogs
 }
 
 func (m *mover) run(t *testing.T, statements []string) {
@@ -135,7 +136,7 @@ func (m *mover) run(t *testing.T, statements []string) {
 	}
 }
 
-// all runs some statements, and is false where a lock was not to be had.
+// all runs some statements. It returns false if it could not get a lock.
 func (m *mover) all(t *testing.T, statements []string) bool {
 	t.Helper()
 	for _, statement := range statements {
@@ -150,10 +151,11 @@ func (m *mover) all(t *testing.T, statements []string) bool {
 	return true
 }
 
-// A writer makes, changes and removes rows of both tables until stop is closed, and remembers what it was promised.
+// A writer adds, changes and removes rows of both tables until stop is closed. It remembers the rows that must be
+// there.
 type writer struct {
 	conn *pgx.Conn
-	rows []int64 // keys that are there
+	rows []int64 // keys of the rows that must be there
 	err  error
 }
 

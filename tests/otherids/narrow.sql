@@ -1,4 +1,4 @@
--- Integer keys of all kinds that a plan widens, and what refers to them, in a schema of their own.
+-- Creates integer keys of all kinds that a plan widens, and what refers to them.
 CREATE TABLE root (id serial PRIMARY KEY, name text UNIQUE, parent_id integer REFERENCES root (id) ON DELETE SET NULL);
 COMMENT ON COLUMN root.id IS 'it''s the key';
 CREATE INDEX root_parent ON root (parent_id DESC NULLS LAST, name);

@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// next draws n numbers of a sequence.
+// next draws n numbers from a sequence.
 func next(t *testing.T, conn *pgx.Conn, sequence string, n int) []int64 {
 	t.Helper()
 	return server.Values[int64](t, conn, "SELECT nextval($1::text::regclass) FROM generate_series(1, $2::int)",
@@ -47,7 +47,7 @@ func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoe
 	if len(slices.Compact(all)) != 4+3+12 {
 		t.Errorf("numbers repeat: %v", all)
 	}
-	// fewer servers, once the sequence that is left over is gone, and a lower bound that is known from elsewhere
+	// The set may shrink once the leftover sequence is gone, and with a lower bound that the caller knows.
 	server.Do(t, conn, "DROP SEQUENCE ticket_3")
 	base = server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)")
 	if base != 1002 {
@@ -129,7 +129,7 @@ func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
 	server.Says(t, server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)"),
 		"public.ticket_1 begins at 1 with the step 2", "replan_offset_sequences")
 	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3); DROP SEQUENCE ticket_3")
-	// it would begin with 3, which was given
+	// it would begin with 3, which another sequence has given
 	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)")
 	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
 	if n := next(t, conn, "ticket_3", 1); slices.Contains(one, n[0]) {

@@ -11,24 +11,24 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// narrow is one of each kind of integer key that a plan widens.
+// narrow makes a table for each kind of integer key that a plan widens.
 //
 //go:embed narrow.sql
 var narrow string
 
-// structure is a query for all that is in schema public.
+// structure lists everything in schema public.
 //
 //go:embed structure.sql
 var structure string
 
-// planned are the statements of a plan; call is what stands in its parentheses.
+// planned returns the statements of a plan. call has its arguments.
 func planned(t *testing.T, conn *pgx.Conn, call string) []string {
 	t.Helper()
 	return server.Values[string](t, conn,
 		"SELECT statement FROM pgflurry.plan_conversion("+call+") WHERE statement IS NOT NULL ORDER BY step")
 }
 
-// notes are what a plan says of what else is concerned.
+// notes returns what a plan says about other objects that it concerns.
 func notes(t *testing.T, conn *pgx.Conn, call string) string {
 	t.Helper()
 	return strings.Join(server.Values[string](t, conn,
@@ -139,7 +139,7 @@ func TestBothWaysToWidenAKeyLeaveTheSameTables(t *testing.T) {
 			if copies == (way == "true") {
 				t.Fatalf("the plan for %s with rewrite => %s: %q", key, way, statements)
 			}
-			for _, statement := range statements[:len(statements)-1] { // all but the conversion
+			for _, statement := range statements[:len(statements)-1] { // all but the last, which converts
 				server.Do(t, conn, statement)
 			}
 		}
@@ -210,7 +210,7 @@ func TestNoRowIsLeftOutWhereAColumnIsCopied(t *testing.T) {
 		ALTER TABLE leaf FORCE ROW LEVEL SECURITY; CREATE POLICY first ON leaf USING (n = 1)`)
 	statements := planned(t, owner, "'root', rewrite => false")
 	var failed []string
-	for _, statement := range statements[:len(statements)-1] { // whoever does not stop at an error
+	for _, statement := range statements[:len(statements)-1] { // as a client that goes on after an error
 		if _, err := owner.Exec(server.Within(t), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
 			failed = append(failed, err.Error())
 		}
@@ -234,7 +234,7 @@ func TestRowsThatReplicationBringsAreCopied(t *testing.T) {
 	statements := planned(t, conn, "'root', rewrite => false")
 	for _, statement := range statements[:len(statements)-1] {
 		server.Do(t, conn, statement)
-		server.Do(t, conn, "SET session_replication_role = replica") // as what applies them
+		server.Do(t, conn, "SET session_replication_role = replica") // as a process that applies logical replication
 		if statement == "RESET row_security" {
 			server.Do(t, conn, "UPDATE leaf SET root_id = 2; INSERT INTO leaf VALUES (1)")
 		}

@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// family is every function that lives in public alone, with a body that is not pgflurry's.
+// family are the functions that live in public, with bodies of their own.
 var family = []string{
 	"next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
 	"next_snowflakes(n bigint) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT n'",
@@ -41,7 +41,7 @@ func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwn
 	}
 	before := server.Values[string](t, conn, bodies)
 	server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}), "already")
-	if removed, err := migrations.Down(server.Within(t), url, false); removed || err != nil { // up took it back itself
+	if removed, err := migrations.Down(server.Within(t), url, false); removed || err != nil { // Up took it back
 		t.Errorf("down after the refusal: %v, %v", removed, err)
 	}
 	var script bytes.Buffer

@@ -15,8 +15,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// redisServer starts a server of its own, without persistence, and returns its port. It runs only where
-// PGFLURRY_TEST_REDIS=1 asks for it; then a missing Redis is a failure.
+// redisServer starts a Redis without persistence and returns its port. PGFLURRY_TEST_REDIS=1 asks for it; then a
+// missing Redis is a failure.
 func redisServer(t testing.TB) (port string) {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_REDIS") != "1" {
@@ -42,8 +42,8 @@ func redisServer(t testing.TB) (port string) {
 	return port
 }
 
-// redis returns a function that sends commands to a Redis, one a line, and gives their replies: errors begin with ERR,
-// nil is empty.
+// redis returns a function that sends commands to a Redis, one a line. It returns the replies: an error begins with
+// ERR, and nil is empty.
 func redis(t *testing.T) func(commands []string) []string {
 	t.Helper()
 	port := redisServer(t)
@@ -55,7 +55,7 @@ func redis(t *testing.T) func(commands []string) []string {
 		if err != nil {
 			t.Fatalf("redis-cli: %v: apt-get install redis-tools", err)
 		}
-		// redis-cli adds an empty line to an error
+		// redis-cli adds an empty line after an error
 		list := strings.Split(strings.TrimSuffix(string(replies), "\n"), "\n")
 		var kept []string
 		for i, line := range list {
@@ -67,7 +67,7 @@ func redis(t *testing.T) func(commands []string) []string {
 	}
 }
 
-// answer is what a function of ours gives, in the words of Redis.
+// answer returns the value of one of our functions in Redis' notation.
 func answer(t *testing.T, conn *pgx.Conn, query string, args ...any) string {
 	t.Helper()
 	var n *int64
@@ -96,7 +96,7 @@ func TestCountersFollowARealRedisInWhatIsAnIntegerWhatIsMissingAndWhatOverflows(
 		"1 ", "", "-", "1.0", "1e3", "abc", "0x10", "--1", "1_000", "٣",
 	}
 
-	var commands, want []string // each of ours has one of theirs
+	var commands, want []string // each function of ours has a command of Redis
 	ask := func(command, query string, args ...any) {
 		commands = append(commands, command)
 		want = append(want, answer(t, conn, query, args...))
@@ -105,7 +105,7 @@ func TestCountersFollowARealRedisInWhatIsAnIntegerWhatIsMissingAndWhatOverflows(
 		key := fmt.Sprint("set", i)
 		refused := answer(t, conn, "SELECT pgflurry.set_counter($1, $2::text)", key, text) == "ERR"
 		commands, want = append(commands, fmt.Sprintf("SET %s %q", key, text)), append(want, "OK")
-		if refused { // ours says so when it is set, and there is nothing to increment
+		if refused { // ours refuses the value when it is set, so there is nothing to increment
 			commands, want = append(commands, "INCR "+key), append(want, "ERR")
 			continue
 		}

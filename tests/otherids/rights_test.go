@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// calls is one good call of each function that everybody may call.
+// calls has a valid call of each function that every role may call.
 const calls = `SELECT next_auto_increment('a'), next_replace_id('a'), incr('a'), incrby('a', 2), get_counter('a'),
 	set_counter('a', 1), set_counter('a', '1'),
 	uuidv4(), uuidv7(), uuidv7_time(uuidv7()), snowflake_text(next_snowflake(), 19), redeem_token(issue_token('1 s')),
@@ -80,7 +80,7 @@ func TestEveryFunctionThatUsesTheOwnersRightsHasASafeSearchPath(t *testing.T) {
 		  AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`) {
 		switch open {
 		case "next_snowflake()", "pgflurry.next_segment(text)", "pgflurry.next_segments(text,bigint)":
-			// these name everything with its schema
+			// these qualify everything with its schema
 		default:
 			t.Errorf("%s is SECURITY DEFINER and takes the search_path of its caller", open)
 		}

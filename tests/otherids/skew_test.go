@@ -7,8 +7,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// quiet draws two IDs in each of 2048 ticks. Each tick comes as soon as the last one is too old to be used on, as with
-// clients that wake by a timer.
+// quiet draws two IDs in each of 2048 ticks. It waits until the function can no longer use the last tick, and draws
+// then. So do clients that a timer wakes.
 const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 	DO $$
 	DECLARE
@@ -27,7 +27,7 @@ const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 		END LOOP;
 	END $$`
 
-// chi is chi-square of the remainders of division by m, of which there should be as many of each.
+// chi is the chi-square statistic of the remainders of division by m. Each remainder should be equally frequent.
 const chi = `SELECT sum((n - 2048.0 / $1::int) ^ 2 / (2048.0 / $1::int))::float8 FROM (
 	SELECT count(id) AS n FROM generate_series(0, $1::int - 1) AS remainder
 		LEFT JOIN (SELECT CASE $2::int WHEN 1 THEN first ELSE second END AS id FROM drawn) AS d
@@ -40,8 +40,8 @@ func TestAQuietDatabaseUsesAllRemaindersAlikeAlsoForTheSecondIDOfATransaction(t 
 	server.Do(t, conn, quiet)
 	for draw := 1; draw <= 2; draw++ {
 		for m := 2; m <= 1024; m *= 2 {
-			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)).
-			// Six of those are one failure in millions.
+			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)). Six deviations are one failure in
+			// millions.
 			limit := float64(m-1) + 6*math.Sqrt(float64(2*(m-1)))
 			if got := server.Value[float64](t, conn, chi, m, draw); got > limit {
 				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f", draw, m, got, limit)

@@ -9,12 +9,12 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// was is all that a sequence is, and its comment.
+// was is everything that the catalogs say of a sequence, and its comment.
 const was = `SELECT concat_ws(' ', s.seqtypid::regtype, s.seqincrement, s.seqmin, s.seqmax, s.seqstart, s.seqcache,
 		s.seqcycle, pg_sequence_last_value(s.seqrelid), obj_description(s.seqrelid, 'pg_class'))
 	FROM pg_sequence AS s WHERE s.seqrelid = $1::text::regclass`
 
-// stops fails unless the sequence of a name gives nothing, and says so with its name.
+// stops expects that a sequence gives nothing, and that the error names it.
 func stops(t *testing.T, conn *pgx.Conn, sequence string) {
 	t.Helper()
 	server.Says(t, server.Refused(t, conn, "2200H", "SELECT nextval('"+sequence+"')"), "nextval: reached m",
@@ -34,7 +34,7 @@ func TestNextvalOfTheOldSequenceIsAnErrorAfterConverting(t *testing.T) {
 			t.Errorf("the comment of %s does not say what to do: %s", sequence, said)
 		}
 	}
-	server.Refused(t, conn, "22003", "SELECT setval('serial_id_seq', 5)") // what resets sequences to the greatest key
+	server.Refused(t, conn, "22003", "SELECT setval('serial_id_seq', 5)") // as tools do that reset sequences
 }
 
 func TestTheOldSequenceIsLeftOrStoppedAsTheLastCallSays(t *testing.T) {
@@ -148,7 +148,7 @@ func TestASequenceThatTheApplicationDrawsFromItselfIsStoppedByName(t *testing.T)
 	if next := server.Value[int64](t, conn, "SELECT nextval('item_seq')"); next != 51 {
 		t.Errorf("switched back, the sequence gives %d, want 51", next)
 	}
-	server.Refused(t, conn, "23502", "INSERT INTO item DEFAULT VALUES") // no default, as before
+	server.Refused(t, conn, "23502", "INSERT INTO item DEFAULT VALUES") // the column had no default before
 }
 
 func TestNumbersThatAnOpenSessionHasCachedAreStoppedToo(t *testing.T) {
@@ -174,7 +174,7 @@ func TestASessionThatHasDrawnInsertsBeforeTheTableIsConverted(t *testing.T) {
 		_, err := conn.Exec(ctx, "SELECT pgflurry.convert_to_snowflake('item')")
 		done <- err
 	}()
-	server.Blocked(t, watch, 1) // the conversion has the table, and waits for the sequence
+	server.Blocked(t, watch, 1) // the conversion has locked the table, and waits for the sequence
 	server.Do(t, other, "INSERT INTO item VALUES (1); COMMIT")
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestAStoppedSequenceThatWasRestartedKeepsNoLimit(t *testing.T) {
 				INSERT INTO item (n) VALUES (1), (2)`)
 			before := server.Value[string](t, conn, was, "item_id_seq")
 			server.Do(t, conn, "SELECT pgflurry.convert_to_snowflake('item')")
-			server.Do(t, conn, "TRUNCATE item RESTART IDENTITY") // as test suites do
+			server.Do(t, conn, "TRUNCATE item RESTART IDENTITY") // as suites of tests do
 			server.Do(t, conn, back)
 			server.Do(t, conn, "SELECT nextval('item_id_seq') FROM generate_series(1, 2)")
 			after, _, _ := strings.Cut(server.Value[string](t, conn, was, "item_id_seq"), " pgflurry: ")

@@ -1,11 +1,11 @@
--- All that a schema's tables and views are, and what is in them, one line each; columns in the order of their names.
+-- All properties of a schema's tables and views, and their content, one a line. Columns are in order of their names.
 SELECT concat_ws(' ', c.relname, a.attname, a.atttypid::regtype, a.attnotnull, a.attidentity,
         pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum), a.attacl) AS line
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')
 UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated)
-    -- NOT NULL stands above; from PostgreSQL 18 on it is a constraint with a name of its own
+    -- without NOT NULL, which is above: from PostgreSQL 18 on it is a constraint with its own name
     FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
 UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
 UNION ALL SELECT concat_ws(' ', c.relname, pg_get_viewdef(c.oid), c.reloptions, c.relacl, obj_description(c.oid))

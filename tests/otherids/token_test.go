@@ -16,7 +16,7 @@ func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
 		t.Errorf("redeemed three times: %v, want true once", got)
 	}
 	token = server.Value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
-	server.Do(t, conn, "UPDATE pgflurry.token SET expires_at = clock_timestamp()") // an hour later
+	server.Do(t, conn, "UPDATE pgflurry.token SET expires_at = clock_timestamp()") // as if the hour had passed
 	if server.Value[bool](t, conn, "SELECT pgflurry.redeem_token($1)", token) {
 		t.Error("an expired token is redeemed")
 	}
@@ -56,8 +56,8 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 	}
 }
 
-// race lets one session redeem and stay, a second one wait for it, and ends the first;
-// it returns what the second one gets.
+// race lets one session redeem a token in an open transaction, and a second session wait for it. Then it ends the first
+// transaction and returns the result of the second session.
 func race(t *testing.T, url, end string) bool {
 	t.Helper()
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
@@ -95,7 +95,7 @@ func TestExpiredTokensAreCleanedInBatchesAndTheOthersStay(t *testing.T) {
 	server.Do(t, conn, `SELECT pgflurry.issue_token('1 hour') FROM generate_series(1, 25);
 		UPDATE pgflurry.token SET expires_at = clock_timestamp() - interval '1 s'
 			WHERE token IN (SELECT token FROM pgflurry.token LIMIT 22)`)
-	holder := server.Connect(t, url) // it does not hold up the cleaning
+	holder := server.Connect(t, url) // must not delay the cleaning
 	server.Do(t, holder, "BEGIN; SELECT FROM pgflurry.token WHERE expires_at < clock_timestamp() LIMIT 2 FOR UPDATE")
 	var cleaned []int
 	for range 3 {
@@ -113,14 +113,14 @@ func TestExpiredTokensAreCleanedInBatchesAndTheOthersStay(t *testing.T) {
 	}
 }
 
-// through opens a connection that keeps nothing in the session, for a pooler in transaction mode.
+// through opens a connection that keeps nothing in the session, as a pooler in transaction mode needs it.
 func through(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	return server.Connect(t, url+"&default_query_exec_mode=exec")
 }
 
-// after calls a function while another session holds the row, lets go only when the second that the row lives is over,
-// and returns what the call gets.
+// after calls a function while another session holds the row's lock. The row lives for a second, and the lock ends only
+// after that. It returns the result of the call.
 func after(t *testing.T, url, table, call string) bool {
 	t.Helper()
 	holder, caller, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
@@ -155,7 +155,7 @@ func TestABatchOfCleaningIsNoLargerThanAskedForWhateverThePlannerKnowsOfTheTable
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.token VALUES (0, now() - interval '1 hour');
 		INSERT INTO pgflurry.lock (name, expires_at) VALUES ('0', now() - interval '1 hour')`)
-	server.Do(t, conn, "VACUUM ANALYZE pgflurry.token, pgflurry.lock") // it takes them for tables of one row
+	server.Do(t, conn, "VACUUM ANALYZE pgflurry.token, pgflurry.lock") // else the planner expects tables of one row
 	server.Do(t, conn, `INSERT INTO pgflurry.token SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n;
 		INSERT INTO pgflurry.lock (name, expires_at) SELECT n, now() - interval '1 hour'
 			FROM generate_series(1, 50) AS n`)

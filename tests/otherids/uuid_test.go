@@ -7,7 +7,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// bits are those of a column of UUIDs, as text of 0 and 1.
+// bits shows a column of UUIDs as text of 0 and 1.
 const bits = "('x' || replace(id::text, '-', ''))::bit(128)"
 
 func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
@@ -19,7 +19,7 @@ func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
 		if wrong != 0 {
 			t.Errorf("%d of 2000 of %s have other version or variant bits", wrong, function)
 		}
-		// each other bit is 0 in some and 1 in some; in 7 those of the time are not random
+		// Every other bit must be 0 in some UUIDs and 1 in others. In version 7 the bits of the time are not random.
 		from := map[string]int{"uuidv4": 1, "uuidv7": 67}[function]
 		stuck := server.Values[int](t, conn, `SELECT place FROM generate_series($1::int, 128) AS place,
 			(SELECT pgflurry.`+function+`() AS id FROM generate_series(1, 300) OFFSET 0) AS drawn
@@ -40,7 +40,7 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 	if outside != 0 {
 		t.Errorf("%d of 2000 hold a time at which they were not made", outside)
 	}
-	// one a microsecond or more apart: the next one is not drawn before the clock has moved on
+	// the clock moves by a microsecond or more between two draws
 	steps := server.Value[int](t, conn, `WITH RECURSIVE drawn AS (
 			SELECT 1 AS n, pgflurry.uuidv7() AS id, pg_sleep(0.00001) AS slept
 			UNION ALL SELECT n + 1, pgflurry.uuidv7(), pg_sleep(0.00001) FROM drawn WHERE n < 500)
@@ -49,7 +49,7 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 		t.Errorf("%d of 500 are not above the one before", steps)
 	}
 	for id, want := range map[string]string{
-		"017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "2022-02-22 19:22:22+00", // the example of RFC 9562, appendix A.6
+		"017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "2022-02-22 19:22:22+00", // from RFC 9562, appendix A.6
 		"00000000-0000-7000-8000-000000000000": "1970-01-01 00:00:00+00",
 		"ffffffff-ffff-7fff-bfff-ffffffffffff": "10889-08-02 05:31:50.655+00",
 	} {
@@ -79,7 +79,7 @@ func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) 
 	if want := map[bool]string{true: "uuidv7() pg_catalog", false: "uuidv7() public"}[builtIn]; means != want {
 		t.Errorf("uuidv7() without a schema is %q, want %q", means, want)
 	}
-	// the server's own is taken at the call, so a database that was upgraded needs no other function
+	// the call looks for the server's own function, so an upgrade of the server needs no other function of ours
 	server.Do(t, conn, "SET track_functions = 'all'; SELECT pgflurry.uuidv7(), public.uuidv7()")
 	body := server.Value[string](t, conn, "SELECT prosrc FROM pg_proc WHERE oid = 'pgflurry.uuidv7()'::regprocedure")
 	if !strings.Contains(body, "server_version_num") {

@@ -12,14 +12,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// run sends a text as one statement, as tools do that know the extended protocol alone.
+// run sends a text as one statement, as a tool that knows only the extended protocol does.
 func run(t testing.TB, conn *pgx.Conn, text string) error {
 	t.Helper()
 	_, err := conn.Exec(server.Within(t), text, pgx.QueryExecModeExec)
 	return err
 }
 
-// runs is run where it must not fail.
+// runs is run for a text that must not fail.
 func runs(t testing.TB, conn *pgx.Conn, text string) {
 	t.Helper()
 	if err := run(t, conn, text); err != nil {
@@ -27,7 +27,7 @@ func runs(t testing.TB, conn *pgx.Conn, text string) {
 	}
 }
 
-// isWhole says that a database is as this version of the program makes it, and draws.
+// isWhole fails unless the database is as this version of the program makes it, and draws an ID.
 func isWhole(t testing.TB, url string) {
 	t.Helper()
 	state, err := migrations.Status(server.Within(t), url)
@@ -37,7 +37,7 @@ func isWhole(t testing.TB, url string) {
 	server.Exec(t, url, "SELECT next_snowflake()")
 }
 
-// settings are those of the session; those of PL/pgSQL are there from its first use.
+// settings are the session's. Those of PL/pgSQL are left out: they appear when it is first used.
 const settings = `SELECT name || '=' || setting FROM pg_settings WHERE name !~ '^plpgsql' ORDER BY name`
 
 func TestAPrintIsOneStatementThatNeedsNoTransactionAndPutsSettingsBack(t *testing.T) {
@@ -65,7 +65,7 @@ func TestAPrintIsOneStatementThatNeedsNoTransactionAndPutsSettingsBack(t *testin
 	}
 }
 
-// rows is what a second run must not change.
+// rows is everything that a second run must not change.
 const rows = `SELECT n::text FROM pgflurry.namespace AS n
 	UNION ALL SELECT w::text FROM pgflurry.worker AS w UNION ALL SELECT m::text FROM pgflurry.migration AS m ORDER BY 1`
 
@@ -122,7 +122,7 @@ func TestAPrintMakesTheRowsWhereASchemaCameWithoutItsData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// the meta commands of newer pg_dumps are for psql
+	// newer versions of pg_dump write meta-commands that only psql knows
 	server.Exec(t, url, regexp.MustCompile(`(?m)^\\(un)?restrict .*$`).ReplaceAllString(string(schema), ""))
 	conn := server.Connect(t, url)
 	server.Refused(t, conn, "SNF03", "SELECT public.next_snowflake()")
@@ -135,7 +135,7 @@ func TestAPrintMakesTheFunctionsAgainWhereSchemaPublicWasDropped(t *testing.T) {
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE public.item (id bigint DEFAULT next_snowflake())")
 	before := server.Values[string](t, conn, rows)
-	server.Do(t, conn, "DROP SCHEMA public CASCADE; CREATE SCHEMA public") // as Prisma resets a database
+	server.Do(t, conn, "DROP SCHEMA public CASCADE; CREATE SCHEMA public") // Prisma resets a database like this
 	runs(t, conn, form(migrations.Print).text(t, migrations.Settings{}))
 	if after := server.Values[string](t, conn, rows); !slices.Equal(after, before) {
 		t.Error("the second run has changed rows")

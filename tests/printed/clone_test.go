@@ -16,7 +16,7 @@ import (
 
 var clones atomic.Int32
 
-// clone makes a copy of the template for one test. admin is connected to database postgres.
+// clone copies the template for one test. admin is connected to database postgres.
 func clone(t *testing.T, admin *pgx.Conn) (name string) {
 	t.Helper()
 	name = fmt.Sprintf("shop_%d_%d", os.Getpid(), clones.Add(1))
@@ -47,7 +47,7 @@ func TestThePagesCloneForGoGivesParallelTestsADatabaseEach(t *testing.T) {
 	}
 }
 
-// quoted says that the page's blocks of a language stand in a file, which a test runs.
+// quoted checks that a file, which a test runs, contains the page's blocks in a language.
 func quoted(t *testing.T, language, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -1,4 +1,4 @@
-// Package printed runs what "pgflurry migrate print" writes as a migration of other tools, each for real, and compares
-// the database with that of "pgflurry migrate up". It runs each command of docs/test-databases.md as it stands there,
-// and measures how long a database for tests takes to make.
+// Package printed runs the output of "pgflurry migrate print" as a migration of other tools, each for real. It compares
+// the database with one that "pgflurry migrate up" made. It also runs each command of docs/test-databases.md as the
+// page has it, and measures how long a database for tests takes to make.
 package printed

@@ -21,10 +21,10 @@ import (
 // layouts are the default one, with 1,024 workers, and one with 64.
 var layouts = []string{"41/0/10/12", "javascript"}
 
-// made is the name of the template of a layout.
+// made returns the name of a layout's template database.
 func made(layout string) string { return "made_" + layout[:2] }
 
-// A workshop makes fresh databases on a server that makes every commit durable, and times each step.
+// A workshop makes new databases on a server that makes every commit durable, and times each step.
 type workshop struct {
 	b       *testing.B
 	base    string // URL of database postgres
@@ -51,13 +51,13 @@ func (w *workshop) time(step string, do func() error) {
 	w.took[step] = append(w.took[step], took)
 }
 
-// sql is a step of one statement on the connection to database postgres.
+// sql times one statement on the connection to database postgres.
 func (w *workshop) sql(step, statement string) {
 	w.b.Helper()
 	w.time(step, func() error { _, err := w.admin.Exec(context.Background(), statement); return err })
 }
 
-// within is a step of one statement in a new session of a database.
+// within times one statement in a new session of a database.
 func (w *workshop) within(step, database, statement string) {
 	w.b.Helper()
 	w.time(step, func() error {
@@ -71,7 +71,7 @@ func (w *workshop) within(step, database, statement string) {
 	})
 }
 
-// command is a step of one program.
+// command times one program.
 func (w *workshop) command(step, name string, args ...string) {
 	w.b.Helper()
 	w.time(step, func() error {
@@ -83,13 +83,13 @@ func (w *workshop) command(step, name string, args ...string) {
 	})
 }
 
-// idle waits until the sessions of a database are gone. PostgreSQL itself would wait in steps of 100 ms.
+// idle waits until a database has no session. PostgreSQL itself would wait in steps of 100 ms.
 func (w *workshop) idle(database string) {
 	w.b.Helper()
 	server.Eventually(w.b, w.admin, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = $1)", database)
 }
 
-// round takes each step once.
+// round does each step once.
 func (w *workshop) round() {
 	url := func(database string) string { return server.In(w.b, w.base, database) }
 	w.sql("CREATE DATABASE", "CREATE DATABASE empty")
@@ -120,7 +120,7 @@ func (w *workshop) round() {
 	w.sql("DROP DATABASE of a migrated one", "DROP DATABASE printed")
 }
 
-// table is a row for each step: the median and the quartiles, in milliseconds.
+// table returns a row for each step: the median and the quartiles, in milliseconds.
 func (w *workshop) table() string {
 	var out strings.Builder
 	out.WriteString("| step | median, ms | quartiles |\n|---|---|---|\n")
@@ -132,7 +132,7 @@ func (w *workshop) table() string {
 	return out.String()
 }
 
-// The steps of docs/test-databases.md, one after the other in each round, so that what else runs meets them all.
+// The steps of docs/test-databases.md. Each round does all of them, so that other work on the machine meets them alike.
 func BenchmarkAFreshDatabase(b *testing.B) {
 	cluster := server.Private(b, map[string]string{"fsync": "on", "full_page_writes": "on", "wal_level": "replica"})
 	w := &workshop{
@@ -153,7 +153,7 @@ func BenchmarkAFreshDatabase(b *testing.B) {
 		}
 		w.idle(made(layout))
 	}
-	w.round() // the first one is not counted: caches are empty
+	w.round() // not counted: the caches are empty
 	w.took, w.steps = map[string][]time.Duration{}, nil
 	for b.Loop() {
 		w.round()

@@ -19,7 +19,7 @@ import (
 
 const pagePath = "../../docs/test-databases.md"
 
-// page is its text.
+// page returns the text of docs/test-databases.md.
 func page(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(pagePath)
@@ -29,25 +29,25 @@ func page(t testing.TB) string {
 	return string(text)
 }
 
-// commands are the page's blocks of commands.
+// commands returns the page's blocks of commands.
 func commands(t testing.TB) []string { return deeds.Blocks(t, pagePath, "sh") }
 
-// template is the block that makes the template.
+// template returns the block that makes the template.
 func template(t testing.TB) string { return commands(t)[0] }
 
-// withoutProxy are the blocks of commands but for the last one, which starts a proxy.
+// withoutProxy returns all blocks of commands except the last, which starts a proxy.
 func withoutProxy(t testing.TB) []string {
 	all := commands(t)
 	return all[:len(all)-1]
 }
 
-// proxyBlock is that one.
+// proxyBlock returns the last block.
 func proxyBlock(t testing.TB) string {
 	all := commands(t)
 	return all[len(all)-1]
 }
 
-// A reader of the page, with a server to himself.
+// A reader of the page, with a server of his own.
 type reader struct {
 	*testing.T
 	cluster     *postgres.Cluster
@@ -87,7 +87,7 @@ func (r *reader) run(script string) string {
 	return string(out)
 }
 
-// draws takes IDs from databases in turn, a thousand each time, and returns those of each.
+// draws takes IDs from the databases in turn, a thousand at a time, and returns the IDs of each.
 func (r *reader) draws(databases ...string) map[string][]int64 {
 	r.Helper()
 	ids := map[string][]int64{}
@@ -113,7 +113,7 @@ func TestThePagesCommandsGiveDatabasesThatDrawAtOnce(t *testing.T) {
 	for _, script := range withoutProxy(t) {
 		r.run(script)
 	}
-	r.draws("shop_test_1", "shop_test_2") // each by itself: they may meet
+	r.draws("shop_test_1", "shop_test_2") // no comparison across databases: separate ID spaces may share IDs
 	both := r.draws("shop_home", "shop_billing")
 	if n := unique(slices.Concat(both["shop_home"], both["shop_billing"])); n != 6000 {
 		t.Errorf("the two databases of one ID space gave %d different IDs of 6000", n)

@@ -7,11 +7,11 @@ import (
 	"pgflurry/tests/support/deeds"
 )
 
-// runners are the page's snippets for test runners, each in a file that runs.
+// runners are the page's snippets for test runners, each in a file that runs here.
 var runners = []struct {
 	name, language, file string
-	script               string   // runs the file, which $RUNNERS holds
-	databases            []string // that are there afterwards
+	script               string   // runs the file; $RUNNERS is its folder
+	databases            []string // that exist afterwards
 }{
 	{
 		name: "pytest", language: "python", file: "conftest.py",

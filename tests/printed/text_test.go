@@ -13,12 +13,12 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// form is one way to print.
+// form is a way to print the migration.
 type form func(io.Writer, migrations.Settings) error
 
 var forms = map[string]form{"plain": migrations.Print, "escaped": migrations.PrintEscaped}
 
-// text is what a form prints.
+// text returns what a form prints.
 func (f form) text(t testing.TB, s migrations.Settings) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func (f form) text(t testing.TB, s migrations.Settings) string {
 	return out.String()
 }
 
-// parameters are what tools look for in a text of SQL, wherever it stands: in literals and comments as well.
+// parameters match what tools take for a parameter anywhere in a text of SQL, literals and comments included.
 var parameters = map[string]*regexp.Regexp{
 	"a question mark is a parameter to Knex and JDBC": regexp.MustCompile(`\?`),
 	"a colon and a name are one to SQLAlchemy":        regexp.MustCompile(`(?m)(^|[^:\w]):[A-Za-z]`),

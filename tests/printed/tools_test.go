@@ -12,11 +12,11 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A tool runs a printed file as a migration of its own, by the script of its name in folder tools.
+// A tool runs a printed file as a migration of its own. The script of the same name in folder tools starts it.
 type tool struct {
 	name   string
-	splits bool   // splits at semicolons, so it takes the escaped form alone
-	build  string // the folder of its program in module tools/go; "": it is installed
+	splits bool   // it splits at semicolons, so it needs the escaped form
+	build  string // folder of its program in module tools/go; "": installed
 }
 
 var tools = []tool{
@@ -69,7 +69,7 @@ func (tool tool) take(t *testing.T, name string, form form, programs string) {
 	isWhole(t, url)
 }
 
-// run hands a printed text to the tool.
+// run passes a printed text to the tool.
 func (tool tool) run(t *testing.T, url, text, programs string) ([]byte, error) {
 	script, err := filepath.Abs(filepath.Join("tools", tool.name+".sh"))
 	if err != nil {

@@ -39,7 +39,7 @@ func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
 	}
 	var want []parts
 	var ids []string
-	// beside the function's own: other workers, another tick
+	// not the function's own: other workers, and another tick
 	for _, offset := range []int64{0, 1, 91<<9 + 17, 1 << 16} {
 		var p parts
 		err := conn.QueryRow(t.Context(), `SELECT id::text, snowflake_time(id), snowflake_worker(id),

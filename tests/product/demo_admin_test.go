@@ -13,7 +13,7 @@ import (
 
 func TestDemoAnswersOperatorsElsewhereWhereTheUsualPortIsTaken(t *testing.T) {
 	const usual = "127.0.0.1:6533"
-	if taken, err := net.Listen("tcp", usual); err == nil { // else somebody else has it, which serves as well
+	if taken, err := net.Listen("tcp", usual); err == nil { // else somebody else has the port already
 		defer taken.Close()
 	}
 	d := launch(t, filepath.Join(server.PublicDir(t), "data")).ready()

@@ -38,13 +38,13 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 		t.Errorf("Ctrl-C ends the demo with %d, expected 0:\n%s", code, d.Output())
 	}
 	d.leavesNothing(t)
-	// The open session was told, not cut.
+	// The open session got a FATAL error before it ended.
 	_, err := conn.WaitForNotification(soon(t))
 	if gone, ok := errors.AsType[*pgconn.PgError](err); !ok || gone.Code != "57P01" {
 		t.Errorf("an idle session ends with %v, expected 57P01", err)
 	}
 
-	// A second run goes on with the old folder.
+	// A second run continues in the same folder.
 	again := launch(t, d.folder).ready()
 	if held := workersHeld(t, again.url); held != 1 {
 		t.Errorf("%d workers are held in the second run, expected 1: the first one's was released", held)
@@ -63,7 +63,7 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	again.leavesNothing(t)
 }
 
-// keys are those of the table that the first run made.
+// keys returns the keys of the table that the first run made.
 func keys(t *testing.T, url string) []int64 {
 	t.Helper()
 	rows, err := server.Connect(t, url).Query(t.Context(), "SELECT id FROM kept")

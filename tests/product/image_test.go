@@ -11,14 +11,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// composition is docker/compose.yaml under a project name of its own.
+// composition is docker/compose.yaml, under a project name of its own.
 type composition struct {
-	command []string // docker compose, as this machine has it
+	command []string // docker compose or docker-compose
 	file    string
 }
 
-// compose finds the command. The file's images must be here or within reach; .ci/stand-in/make makes them where no
-// registry is.
+// compose finds the command. The images of the file must be here or available from a registry. Without a registry,
+// .ci/stand-in/make makes them.
 func compose(t *testing.T) composition {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
@@ -74,7 +74,7 @@ func TestComposeRunsTwoHealthyProxiesOfOneIDSpace(t *testing.T) {
 		}
 	}
 	unique(t, ids)
-	// An orderly stop gives the worker back at once.
+	// A proxy that stops in good order releases its worker at once.
 	c.run(t, "stop", "proxy-2")
 	if held := workersHeld(t, strings.ReplaceAll(url, "%PORT", "6532")); held != 1 {
 		t.Errorf("%d workers are held after one of two proxies stopped, expected 1", held)
@@ -84,13 +84,13 @@ func TestComposeRunsTwoHealthyProxiesOfOneIDSpace(t *testing.T) {
 	}
 }
 
-// container is the name of a service's container.
+// container returns the name of a service's container.
 func (c composition) container(t *testing.T, service string) string {
 	t.Helper()
 	return c.run(t, "ps", "--quiet", service)
 }
 
-// healthy waits for the image's own health check.
+// healthy waits until the image's own health check succeeds.
 func (c composition) healthy(t *testing.T, service string) {
 	t.Helper()
 	ctx := soon(t)

@@ -1,5 +1,5 @@
-// Package product drives the built program as a user does: the demo, from its first line to what it leaves behind, and
-// the images.
+// Package product uses the built program as a user does. It runs the demo from its first line to its end, looks for
+// leftovers, and runs the images.
 package product
 
 import (
@@ -33,7 +33,7 @@ type demo struct {
 	url    string // the address in that line
 }
 
-// binaries skips a test of a server that runs as a child of the demo where Docker has the only PostgreSQL.
+// binaries skips a test where only Docker has a PostgreSQL. The test needs a server that is a child of the demo.
 func binaries(t *testing.T) {
 	t.Helper()
 	if _, err := postgres.Find(""); err != nil {
@@ -58,7 +58,7 @@ func (d *demo) ready() *demo {
 	return d
 }
 
-// interrupt is Ctrl-C: the terminal sends the signal to the whole process group.
+// interrupt sends SIGINT to the whole process group, as a terminal does on Ctrl-C.
 func (d *demo) interrupt(t *testing.T) {
 	t.Helper()
 	if err := syscall.Kill(-d.PID(), syscall.SIGINT); err != nil {
@@ -66,8 +66,7 @@ func (d *demo) interrupt(t *testing.T) {
 	}
 }
 
-// leavesNothing checks that no process works on the demo's folder,
-// and that the folder holds only what the demo's data is.
+// leavesNothing checks that no process uses the demo's folder any more, and that the folder holds only the demo's data.
 func (d *demo) leavesNothing(t *testing.T) {
 	t.Helper()
 	if left := processesNaming(t, d.folder); len(left) > 0 {
@@ -92,7 +91,7 @@ func (d *demo) leavesNothing(t *testing.T) {
 	}
 }
 
-// processesNaming are the command lines that contain text.
+// processesNaming returns the command lines that contain a text.
 func processesNaming(t *testing.T, text string) (found []string) {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -108,7 +107,7 @@ func processesNaming(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// waitForNoProcess waits for the end of processes that nobody can wait for, since their parent is dead.
+// waitForNoProcess waits for the end of processes whose parent is dead.
 func waitForNoProcess(t *testing.T, naming string) {
 	t.Helper()
 	ctx := soon(t)
@@ -125,7 +124,7 @@ func waitForNoProcess(t *testing.T, naming string) {
 	}
 }
 
-// psql is what one psql, started by a shell with the line that the demo printed, says.
+// psql runs the printed line in a shell, with one psql in it, and returns the ID.
 func (d *demo) psql(t *testing.T) int64 {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", d.paste+" -XAt")
@@ -141,7 +140,7 @@ func (d *demo) psql(t *testing.T) int64 {
 	return id
 }
 
-// draw asks for one ID in each of pgx's modes.
+// draw draws one ID in each of pgx's modes.
 func draw(t *testing.T, conn *pgx.Conn) (ids []int64) {
 	t.Helper()
 	for _, mode := range []pgx.QueryExecMode{
@@ -157,7 +156,7 @@ func draw(t *testing.T, conn *pgx.Conn) (ids []int64) {
 	return ids
 }
 
-// unique fails if an ID is there twice.
+// unique fails if an ID came twice.
 func unique(t *testing.T, ids []int64) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
@@ -166,7 +165,7 @@ func unique(t *testing.T, ids []int64) {
 	}
 }
 
-// printed are the IDs of the demo's own proof.
+// printed returns the IDs that the demo printed as proof.
 func (d *demo) printed(t *testing.T) (ids []int64) {
 	t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(d.Output()))
@@ -184,7 +183,7 @@ func (d *demo) printed(t *testing.T) (ids []int64) {
 	return ids
 }
 
-// workersHeld counts leases, asking past the proxy.
+// workersHeld counts the leases, on a connection past the proxy.
 func workersHeld(t *testing.T, url string) (held int) {
 	t.Helper()
 	const sql = "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND owner IS NOT NULL " +
@@ -195,7 +194,7 @@ func workersHeld(t *testing.T, url string) (held int) {
 	return held
 }
 
-// soon is a context for one step of a test.
+// soon returns a context for one step of a test.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

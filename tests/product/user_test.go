@@ -31,9 +31,9 @@ func TestDemoRunsAsAUserWhoIsNotRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "demo", "--listen", "127.0.0.1:0")
-	cmd.Dir = home // the data folder is made here
+	cmd.Dir = home // the demo makes its data folder here
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() == 0 { // else this test is that user
+	if os.Getuid() == 0 { // only root can become another user
 		if err := os.Chown(home, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
@@ -48,11 +48,11 @@ func TestDemoRunsAsAUserWhoIsNotRoot(t *testing.T) {
 	d.leavesNothing(t)
 }
 
-// Root's own folder may be closed to the user that the server runs as.
+// The user that the server runs as may have no access to root's folder.
 func TestDemoAsRootInAClosedFolderFindsAnotherPlaceOrSaysWhy(t *testing.T) {
 	binaries(t)
 	if os.Getuid() != 0 {
-		return // only root's server has another user
+		return // only root's demo runs its server as another user
 	}
 	closed := filepath.Join(server.PublicDir(t), "closed")
 	if err := os.Mkdir(closed, 0o700); err != nil {

@@ -32,7 +32,7 @@ func TestTheProgramSaysWhatItWasBuiltFromAndTheLeaseSaysTheSame(t *testing.T) {
 	}
 	out, want := said("auto"), "(commit unknown; "
 	if folder, err := os.Stat("../../.git"); err == nil && folder.IsDir() {
-		// This is no tarball. Of a worktree, where .git is a file, the Go tool knows no commit.
+		// This is no tarball. In a worktree .git is a file, and the Go tool finds no commit.
 		revision, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
 		if err != nil {
 			t.Fatal(err)

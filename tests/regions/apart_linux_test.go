@@ -20,20 +20,20 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A site is a machine with everything of one region on it: server, proxies, and the program that made them.
+// A site is a machine with everything of one region: server, proxies, and the program.
 type site struct {
 	t        *testing.T
 	m        *machines.Machine
 	pgflurry string // path on its disk
-	local    string // the database, as the machine's own programs reach it
+	local    string // URL of the database on the machine itself
 	bin      string // PostgreSQL's programs
 	proxies  []*machines.Process
 }
 
-// succeeded is the last line of a program that has ended well.
+// succeeded is the last line of a program that exited with 0.
 const succeeded = "it has succeeded\n"
 
-// try runs a program on the machine to its end, and returns what it printed, and whether it ended well.
+// try runs a program on the machine to its end. It returns the output, and whether the program succeeded.
 func (s *site) try(as, name string, args ...string) (printed string, well bool) {
 	s.t.Helper()
 	p := s.m.Start(s.t, machines.Command{
@@ -44,7 +44,7 @@ func (s *site) try(as, name string, args ...string) (printed string, well bool) 
 	return strings.CutSuffix(p.Log(), succeeded)
 }
 
-// run is try of what must succeed.
+// run is try for a program that must succeed.
 func (s *site) run(as, name string, args ...string) string {
 	s.t.Helper()
 	printed, well := s.try(as, name, args...)
@@ -98,7 +98,7 @@ func copyProgram(t *testing.T, from, to string) {
 	}
 }
 
-// becomes makes the database the region that the flags say, and returns the fingerprint.
+// becomes migrates the database to the region of the flags, and returns the fingerprint.
 func (s *site) becomes(flags ...string) string {
 	s.t.Helper()
 	s.run("", s.pgflurry, append([]string{"migrate", "up", "--database", s.local}, flags...)...)
@@ -110,7 +110,7 @@ func (s *site) becomes(flags ...string) string {
 	return shown.Fingerprint
 }
 
-// serve starts a proxy on a port of the machine, and waits until it has a worker.
+// serve starts a proxy on a port of the machine and waits until it has a worker.
 func (s *site) serve(port int) {
 	s.t.Helper()
 	p := s.m.Start(s.t, machines.Command{Name: s.pgflurry, Args: []string{
@@ -127,12 +127,12 @@ func (s *site) serve(port int) {
 	}
 }
 
-// url is how the tests reach a port of the machine.
+// url returns the URL by which the tests reach a port of the machine.
 func (s *site) url(port int) string {
 	return fmt.Sprintf("postgres://postgres@%s:%d/shop?sslmode=disable", s.m.Address(), port)
 }
 
-// alone expects that no packet reaches another site from this one.
+// alone expects that no packet gets from this site to the other.
 func (s *site) alone(other *site) {
 	s.t.Helper()
 	said, well := s.try("", filepath.Join(s.bin, "psql"), "-c", "SELECT 1",
@@ -142,16 +142,16 @@ func (s *site) alone(other *site) {
 	}
 }
 
-// ordinary and whole are how many IDs are drawn, in all.
+// ordinary and whole are the total numbers of IDs, for an ordinary run and for a whole one.
 const (
 	ordinary = 1_000_000
 	whole    = 10_000_000
-	atOnce   = 10_000 // the most that a proxy answers
+	atOnce   = 10_000 // the most that a proxy answers at once
 )
 
 func TestTwoRegionsThatAreCutApartGiveNoIDTwice(t *testing.T) {
 	w := machines.New(t, "east", "west")
-	w.Part([]string{"east"}, []string{"west"}) // before anything runs there, and until all of it has ended
+	w.Part([]string{"east"}, []string{"west"}) // before anything runs there, and to the end of the test
 	east, west := newSite(t, w.Machine("east")), newSite(t, w.Machine("west"))
 	fingerprint := east.becomes("--layout", "datacenter", "--region", "3")
 	if again := west.becomes("--region", "4", "--namespace", fingerprint); again != fingerprint {
@@ -166,9 +166,9 @@ func TestTwoRegionsThatAreCutApartGiveNoIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	began := time.Now()
 	var mu sync.Mutex
-	workers := map[int]int{} // how many IDs of each
+	workers := map[int]int{} // number of IDs of each
 	var drawing sync.WaitGroup
-	const sources = 6 // of each region the function and two proxies
+	const sources = 6 // in each region the function and two proxies
 	for _, s := range []*site{east, west} {
 		s.serve(6432)
 		s.serve(6433)
@@ -206,7 +206,7 @@ func TestTwoRegionsThatAreCutApartGiveNoIDTwice(t *testing.T) {
 	t.Logf("%d IDs in %v, none twice: %v", ids.Len(), time.Since(began).Round(time.Millisecond), workers)
 }
 
-// draw takes so many IDs and compares each with all others. It returns how many are of which worker.
+// draw draws n IDs and compares each with all others. It returns the number of IDs for each worker.
 func draw(url string, ids *recorder.Recorder, n int) (map[int]int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()

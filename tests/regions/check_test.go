@@ -20,7 +20,7 @@ func TestTwoRegionsWithOneNumberGiveIDsTwiceAndOnlyCheckNotices(t *testing.T) {
 	if c := check(t, first, second); !c.MayCoexist {
 		t.Errorf("two regions with two numbers: %+v", c)
 	}
-	if !comesTwice(t, first, wrong) { // the control: what the whole package is about can be seen to fail
+	if !comesTwice(t, first, wrong) { // the control: it shows that this package can see a duplicate
 		t.Error("two functions with one worker give no ID twice")
 	}
 	c := check(t, first, second, wrong)
@@ -37,7 +37,7 @@ func TestTwoRegionsWithOneNumberGiveIDsTwiceAndOnlyCheckNotices(t *testing.T) {
 	}
 }
 
-// comesTwice draws from several databases at once until an ID comes twice, and says whether one did.
+// comesTwice draws from several databases at once and says whether an ID came twice.
 func comesTwice(t *testing.T, urls ...string) bool {
 	t.Helper()
 	ids, twice := recorder.New("", 0), new(recorder.Twice)
@@ -75,7 +75,7 @@ func TestCheckKnowsWhoHasJoinedWhom(t *testing.T) {
 	if c := check(t, joined, other); !c.MayCoexist || len(c.Notes) != 1 {
 		t.Errorf("without the home: %+v", c)
 	}
-	// as a home that has forgotten it
+	// as if the home had forgotten the worker
 	server.Exec(t, home, "UPDATE pgflurry.worker SET released_at = now() WHERE worker = 97")
 	c := check(t, home, joined, other)
 	if len(c.Collisions) != 1 || c.Collisions[0].Workers == nil || c.Collisions[0].Workers.From != 97 ||

@@ -54,7 +54,7 @@ func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing
 		}
 	}
 	up(t, restored, migrations.Settings{Region: number(4), Space: space})
-	for range 10 { // the rows that were restored are there, so a primary key compares, too
+	for range 10 { // the primary key compares, too: the table has the restored rows
 		for _, url := range []string{restored, home} {
 			if err := ids.Add(filled(t, url)...); err != nil {
 				t.Fatal(err)
@@ -69,7 +69,7 @@ func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing
 		"SELECT format('%s-%s', min(worker), max(worker)) FROM pgflurry.worker"); workers != "128-159" {
 		t.Errorf("it has the workers %s, expected 128-159", workers)
 	}
-	server.Refused(t, conn, "23001", "DELETE FROM pgflurry.worker") // the guards are there again
+	server.Refused(t, conn, "23001", "DELETE FROM pgflurry.worker") // the guards are in place again
 	server.Refused(t, conn, "23001", "TRUNCATE pgflurry.namespace")
 	if enabled := server.Values[string](t, conn, guards); len(enabled) != 1 || enabled[0] !=
 		server.Values[string](t, server.Connect(t, home), guards)[0] {
@@ -78,7 +78,7 @@ func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing
 	up(t, restored, migrations.Settings{Region: number(4), Space: space})
 }
 
-// guards is each trigger and when it fires.
+// guards lists each trigger and when it fires.
 const guards = `SELECT string_agg(tgrelid::regclass || ' ' || tgname || ' ' || tgenabled::text, ', ' ORDER BY tgname)
 	FROM pg_trigger WHERE tgrelid IN ('pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass)`
 
@@ -126,7 +126,8 @@ func TestARegionThatWasLostIsMadeAnewAsCarefullyAsAfterAFailoverThatForgets(t *t
 	if err := ids.Add(append(before, after...)...); err != nil || after[0] <= before[len(before)-1] {
 		t.Errorf("ID %d follows %d: %v", after[0], before[len(before)-1], err)
 	}
-	// The lost function may have been a second ahead of a clock that was ahead by the skew, two seconds.
+	// The lost function may have been a second ahead of its clock. That clock may have been ahead by the skew, two
+	// seconds.
 	if parts, err := space.Layout.Decode(after[0]); err != nil || parts.Time.Sub(begun) < 3*time.Second {
 		t.Errorf("the first ID is only %v ahead of the clock, %v", parts.Time.Sub(begun), err)
 	}
@@ -226,7 +227,7 @@ func TestRegionsThatReplicateTheirRowsKeepTheirWorkers(t *testing.T) {
 	const table = "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)"
 	server.Exec(t, east, table)
 	server.Exec(t, west, table)
-	// of everything, schema pgflurry as well, as somebody will
+	// somebody will publish everything, schema pgflurry included
 	server.Exec(t, east, "CREATE PUBLICATION everything FOR ALL TABLES")
 	server.Exec(t, east, "SELECT pg_create_logical_replication_slot('west', 'pgoutput')")
 	server.Exec(t, west, "CREATE SUBSCRIPTION of_east CONNECTION '"+east+"' PUBLICATION everything "+

@@ -1,5 +1,5 @@
-// Package regions proves docs/regions.md: databases of one ID space that never talk give no ID twice, and each one
-// that would not fit is refused.
+// Package regions proves docs/regions.md: databases of one ID space that never talk to each other give no ID twice. It
+// also proves that a region that would not fit is refused.
 //
 //	refused_test.go      migrate up refuses each fingerprint, region and home that does not fit
 //	copies_test.go       restores, dumps, replication and copies of a region
@@ -7,5 +7,5 @@
 //	serve_test.go        a proxy in a region
 //	apart_linux_test.go  two regions on two machines without any link, for the whole run
 //
-// The last one needs what tests/support/machines needs, and is skipped without.
+// The last file needs what tests/support/machines needs, and skips otherwise.
 package regions

@@ -14,10 +14,10 @@ import (
 
 func TestMain(m *testing.M) { enter(); program.Main(m) }
 
-// number is a region for migrations.Settings.
+// number returns a region for migrations.Settings.
 func number(n int) *int { return &n }
 
-// founded is a new ID space with this region, and the fingerprint for the others.
+// founded makes a new ID space with this region. The fingerprint is for the other regions.
 func founded(t testing.TB, region int) (url string, space *namespace.Fingerprint) {
 	t.Helper()
 	url = server.MigratedWith(t, migrations.Settings{Layout: "datacenter", Region: &region})
@@ -26,7 +26,7 @@ func founded(t testing.TB, region int) (url string, space *namespace.Fingerprint
 	return url, space
 }
 
-// further is another region of an ID space.
+// further adds another region to an ID space.
 func further(t testing.TB, space *namespace.Fingerprint, region int) (url string) {
 	t.Helper()
 	return server.MigratedWith(t, migrations.Settings{Region: &region, Space: space})
@@ -41,7 +41,7 @@ func seenAt(t testing.TB, url string) namespace.Seen {
 	return seen
 }
 
-// up migrates a database that must take it.
+// up migrates a database, which must succeed.
 func up(t testing.TB, url string, settings migrations.Settings) {
 	t.Helper()
 	if err := migrations.Up(server.Within(t), url, settings); err != nil {
@@ -55,11 +55,11 @@ func run(t testing.TB, args ...string) (code int, out, errs string) {
 	command := exec.CommandContext(server.Within(t), program.Path(t), args...)
 	var printed, complained strings.Builder
 	command.Stdout, command.Stderr = &printed, &complained
-	_ = command.Run() // the code tells
+	_ = command.Run() // its state has the exit code
 	return command.ProcessState.ExitCode(), printed.String(), complained.String()
 }
 
-// checked is what "namespace check --json" says.
+// checked is the JSON of "namespace check --json".
 type checked struct {
 	MayCoexist bool             `json:"may_coexist"`
 	Databases  []map[string]any `json:"databases"`
@@ -71,7 +71,7 @@ type checked struct {
 	Notes []string
 }
 
-// check runs "namespace check" and wants its exit code to be that of its answer.
+// check runs "namespace check" and expects the exit code that fits its answer.
 func check(t testing.TB, urls ...string) checked {
 	t.Helper()
 	code, out, errs := run(t, append([]string{"namespace", "check", "--json"}, urls...)...)

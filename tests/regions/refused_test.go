@@ -51,7 +51,7 @@ func TestARegionGetsTheWorkersOfItsNumberAndTheIDSpaceOfTheFingerprint(t *testin
 	}
 }
 
-// changed is a fingerprint of another ID space.
+// changed returns a fingerprint with one change, as of another ID space.
 func changed(space *namespace.Fingerprint, change func(*namespace.Fingerprint)) *namespace.Fingerprint {
 	other := *space
 	change(&other)
@@ -69,7 +69,7 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 	for name, c := range map[string]struct {
 		url   string
 		s     migrations.Settings
-		texts []string // of message and hint
+		texts []string // in the message and the hint
 	}{
 		"a fingerprint alone": {empty, migrations.Settings{Space: space}, []string{"--region does not say which"}},
 		"a region without bits for it": {
@@ -187,7 +187,7 @@ func TestADatabaseThatJoinsARegionHasItsNumberAndAWorkerOfIt(t *testing.T) {
 	} {
 		url := server.Database(t)
 		up(t, url, settings)
-		up(t, url, settings) // it compares
+		up(t, url, settings) // it compares the settings
 		seen := seenAt(t, url)
 		worker := 97 + 2*i
 		if seen.Region == nil || *seen.Region != 3 || seen.FunctionWorker != worker || seen.Home == "" {
@@ -217,7 +217,7 @@ func TestAnUpThatCannotLockTheNamespaceSaysSoInsteadOfHoldingRenewalsUp(t *testi
 	url := server.Migrated(t)
 	server.Exec(t, url, before)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "BEGIN; SELECT FROM pgflurry.namespace") // as a dump
+	server.Do(t, conn, "BEGIN; SELECT FROM pgflurry.namespace") // as a dump does
 	err := migrations.Up(server.Within(t), url, migrations.Settings{})
 	server.Says(t, err, "applying 00003_region.sql", "Run the same again")
 	server.Do(t, conn, "COMMIT")
@@ -227,7 +227,7 @@ func TestAnUpThatCannotLockTheNamespaceSaysSoInsteadOfHoldingRenewalsUp(t *testi
 	}
 }
 
-// before takes a schema back to revision 2, which knew no regions.
+// before takes a schema back to revision 2, which had no regions.
 const before = `ALTER TABLE pgflurry.namespace DROP COLUMN region;
 	ALTER TABLE pgflurry.namespace
 		ADD CONSTRAINT namespace_database_workers_leave_room

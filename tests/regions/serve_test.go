@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// drawn is the workers of some IDs that are drawn by statements of their own, which a proxy answers.
+// drawn draws IDs one by one, in a form that a proxy answers, and counts them by worker.
 func drawn(t testing.TB, url string) map[int]int {
 	t.Helper()
 	conn := server.Connect(t, url)

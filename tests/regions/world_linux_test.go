@@ -2,5 +2,5 @@ package regions
 
 import "pgflurry/tests/support/machines"
 
-// enter goes where there may be machines.
+// enter moves the tests to a private world, where machines can be.
 func enter() { machines.Enter() }

@@ -106,7 +106,7 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 		t.Errorf("the first number is %d", n)
 	}
 	server.Do(t, other, "SET lock_timeout = '50 ms'")
-	server.Refused(t, other, "55P03", "SELECT pgflurry.next_segment('order')") // locked until the transaction ends
+	server.Refused(t, other, "55P03", "SELECT pgflurry.next_segment('order')") // the open transaction holds the lock
 	server.Do(t, one, "ROLLBACK")
 	if n := server.Value[int64](t, other, "SELECT pgflurry.next_segment('order')"); n != 1 {
 		t.Errorf("the number that was rolled back did not come again, but %d", n)
@@ -154,8 +154,8 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 	server.Refused(t, conn, "40001", "SELECT pgflurry.next_segment('order')")
 }
 
-// Each session commits some of its transactions and rolls others back.
-// The committed numbers are exactly 1 to their count.
+// Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1, 2, 3 and so
+// on.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)

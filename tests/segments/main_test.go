@@ -1,5 +1,5 @@
-// Package segments proves, on a real PostgreSQL, what the segments of business tags promise: in the database's
-// functions, in proxies, and in both at once.
+// Package segments proves on a real PostgreSQL what the segments of business tags promise: in the database's functions,
+// in proxies, and in both at once.
 package segments
 
 import (
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 // allNames asks for short names in public.
 var allNames = migrations.Settings{Functions: sqlfuncs.All}
 
-// numbers is the one column of a query.
+// numbers returns the only column of a query.
 func numbers(t testing.TB, conn *pgx.Conn, query string, args ...any) []int64 {
 	t.Helper()
 	return server.Values[int64](t, conn, query, args...)
@@ -34,7 +34,7 @@ func draw(ctx context.Context, conn *pgx.Conn, query string, args ...any) ([]int
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// tag adds a tag whose next number is 1.
+// tag adds a tag. Its next number is 1.
 func tag(t testing.TB, url, name string, step int) {
 	t.Helper()
 	conn := server.Connect(t, url)

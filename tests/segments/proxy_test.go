@@ -24,13 +24,13 @@ func serve(t testing.TB, direct, node string, more ...string) *program.Proxy {
 	return p
 }
 
-// nextOf is max_id of a tag.
+// nextOf returns max_id of a tag, which is its next number.
 func nextOf(t testing.TB, conn *pgx.Conn, name string) int64 {
 	t.Helper()
 	return server.Value[int64](t, conn, "SELECT max_id FROM pgflurry.segment WHERE biz_tag = $1", name)
 }
 
-// span is first, first+1, …, n numbers.
+// span returns n numbers from first on.
 func span(first int64, n int) (all []int64) {
 	for i := range n {
 		all = append(all, first+int64(i))
@@ -64,7 +64,7 @@ func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
 	if n := numbers(t, database, "SELECT next_segment('order')"); n[0] != 2001 {
 		t.Errorf("the function gave %d, expected the first number beyond the block", n[0])
 	}
-	// What is not an answered form reaches the function.
+	// The proxy forwards any other form to the function.
 	if n := numbers(t, through, "SELECT next_segment('order') + 0"); n[0] != 2002 {
 		t.Errorf("a forwarded call gave %d", n[0])
 	}
@@ -106,7 +106,7 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 	conn := server.Connect(t, p.URL)
 	numbers(t, conn, "SELECT pgflurry.next_segment('order')")
 	server.Exec(t, direct, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
-	// a tenth is used: the proxy fetches, and finds no row
+	// a tenth of the block is used, so the proxy fetches and finds no row
 	numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 199)")
 	if line := p.Line("the tag was removed"); program.Field(line, "skipped") != "1800" {
 		t.Errorf("%q does not tell what was left", line)
@@ -121,7 +121,7 @@ func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *tes
 	conn := server.Connect(t, p.URL)
 	numbers(t, conn, "SELECT pgflurry.next_segment('order')")
 	server.Exec(t, direct, `ALTER TABLE pgflurry.segment DISABLE TRIGGER guard_segment;
-		UPDATE pgflurry.segment SET max_id = 1 WHERE biz_tag = 'order'`) // as a failover that lost the commit leaves it
+		UPDATE pgflurry.segment SET max_id = 1 WHERE biz_tag = 'order'`) // as after a failover that lost the commit
 	numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 199)") // a tenth is used: the proxy fetches
 	if line := p.Line("the row of the tag has fallen back"); program.Field(line, "skipped") != "1800" {
 		t.Errorf("%q does not tell what was left", line)
@@ -134,7 +134,7 @@ func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *tes
 	}
 }
 
-// skipped is what a proxy says at its end that it left.
+// skipped returns the number that a proxy logs at its end for numbers that it leaves unused.
 func skipped(t testing.TB, p *program.Proxy) int64 {
 	t.Helper()
 	n, err := strconv.ParseInt(program.Field(p.Line("numbers are left and skipped"), "skipped"), 10, 64)
@@ -152,8 +152,8 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 	var all []int64
 	var drawing sync.WaitGroup
 	for i := range 9 {
-		// A batch that a proxy cannot complete in time is drawn by the function, and what it had of it is a gap; so
-		// they draw one by one.
+		// Through a proxy, draw one by one. If a proxy cannot complete a larger draw in time, the function draws it
+		// instead, and the proxy's part becomes a gap.
 		url, most := direct, 40
 		if i >= len(proxies) {
 			url, most = proxies[i%len(proxies)].URL, 1
@@ -190,8 +190,8 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 			t.Fatalf("%d came twice", all[i])
 		}
 	}
-	// Each number below the row's next one was given, or is told to be skipped; so no fetch and no draw took one that
-	// it did not use.
+	// Clients got each number below the row's next one, or a proxy logged it as skipped. So no fetch and no draw took a
+	// number without using it.
 	next := nextOf(t, server.Connect(t, direct), "order")
 	if all[0] != 1 || all[len(all)-1] >= next {
 		t.Errorf("numbers from %d to %d, though the row says %d", all[0], all[len(all)-1], next)
@@ -226,7 +226,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 	const short = "SELECT next_segment('order')"
 	for name, c := range map[string]struct {
 		change, query, says string
-		qualified           bool // calls with schema pgflurry are answered all the same
+		qualified           bool // the proxy answers calls that name schema pgflurry in any case
 	}{
 		"EXECUTE was revoked": {
 			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC",
@@ -303,7 +303,7 @@ func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *tes
 	if n[0] != 1 || next != 2001 {
 		t.Errorf("number %d, and the row says %d; expected 1 from a block", n, next)
 	}
-	// reachable by a search_path, which the proxy does not follow: the function answers
+	// the function is reachable by a search_path, which the proxy does not follow: the function answers
 	server.Do(t, through, `SET search_path = "$user", public, pgflurry`)
 	if n := numbers(t, through, "SELECT next_segment('order')"); n[0] != 2001 {
 		t.Errorf("number %d; expected 2001 from the row", n)
@@ -340,8 +340,8 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	}
 }
 
-// A transaction that draws by the function holds the row; the proxy goes on with what it has, and then its callers wait
-// as others do.
+// A transaction that draws by the function holds the row's lock. The proxy goes on with the numbers that it has. After
+// that its callers wait as others do.
 func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)
@@ -373,23 +373,23 @@ func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
 	proxy := p.Proxy(direct)
 	p.Line("next_segment() is answered from memory\"")
 	database, through := server.Connect(t, direct), server.Connect(t, proxy.URL)
-	// A block of 10 and, because it lasted an instant, one of 20.
+	// A block of 10, and one of 20, because the first lasted only a moment.
 	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 10)")
 	if nextOf(t, database, "order") == 11 {
 		becomes(t, database, 11, 31)
 	}
 	p.Steer("monotonic=1h")
-	// That one has lasted an hour: the next is of 10 again.
+	// The second block has lasted an hour, so the next one has 10 again.
 	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 20)")
 	becomes(t, database, 31, 41)
-	for grew := int64(0); grew < 640; { // in haste they double
+	for grew := int64(0); grew < 640; { // blocks that are used up quickly double
 		was := nextOf(t, database, "order")
 		numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 10)")
 		grew = max(grew, nextOf(t, database, "order")-was)
 	}
 }
 
-// becomes waits until the row of tag order no longer says one number, and expects the other one.
+// becomes waits until the row's number is no longer from, and expects to.
 func becomes(t testing.TB, conn *pgx.Conn, from, to int64) {
 	t.Helper()
 	server.Eventually(t, conn, "(SELECT max_id <> $1 FROM pgflurry.segment WHERE biz_tag = 'order')", from)

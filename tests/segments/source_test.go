@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// source runs a source of the database of a URL until it is stopped.
+// source runs a source on the database of a URL until stop is called.
 func source(t testing.TB, url string) (s *segment.Source, stop func()) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(url)
@@ -34,8 +34,8 @@ func source(t testing.TB, url string) (s *segment.Source, stop func()) {
 	return s, stop
 }
 
-// The answers of fetches are lost, now before the commit was acknowledged, now in the middle of it. What the source
-// gives stays unique, and what was taken by a fetch of unknown outcome is a gap.
+// The answer to a fetch is lost, sometimes before the acknowledgement of the commit, sometimes within it. All numbers
+// of the source stay unique. The block of a fetch with an unknown outcome becomes a gap.
 func TestAFetchWhoseAnswerIsLostIsNeverUsed(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Migrated(t)

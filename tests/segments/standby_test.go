@@ -12,8 +12,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A commit whose wait for the synchronous standby was cancelled looks like success but for a warning, and a failover
-// would forget it.
+// If somebody cancels a commit's wait for the synchronous standby, PostgreSQL reports success with a warning. A
+// failover would lose that commit.
 func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	server.NoLeak(t)
 	url := server.Private(t, nil).URL("postgres")
@@ -22,7 +22,7 @@ func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	}
 	tag(t, url, "order", 2000)
 	admin := server.Connect(t, url)
-	// without the settings of the fetch itself this role would not wait, and not be told
+	// only the settings of the fetch itself make commits of this role wait, and report a wait that was cancelled
 	server.Do(t, admin, "CREATE ROLE careless LOGIN SUPERUSER; ALTER ROLE careless SET synchronous_commit = off; "+
 		"ALTER ROLE careless SET client_min_messages = error")
 	server.Do(t, admin, "ALTER SYSTEM SET synchronous_standby_names = 'missing'")
@@ -44,7 +44,7 @@ func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	if !errors.Is(err, segment.ErrResting) {
 		t.Fatalf("error %v, expected %v", err, segment.ErrResting)
 	}
-	lost := <-waiting // committed here, and nowhere else
+	lost := <-waiting // committed on this server, and on no other
 	server.Do(t, admin, "ALTER SYSTEM SET synchronous_standby_names = ''")
 	server.Do(t, admin, "SELECT pg_reload_conf()")
 	for after := 0; after == 0; {
@@ -62,11 +62,11 @@ func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	}
 }
 
-// cancelWait cancels the first commit that waits for a standby, and returns the block that it was about.
+// cancelWait cancels the first commit that waits for a standby, and returns its block.
 func cancelWait(ctx context.Context, t *testing.T, conn *pgx.Conn) (block [2]int64) {
 	const next = "SELECT max_id FROM pgflurry.segment WHERE biz_tag = 'order'"
 	const waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = 'careless'"
-	for n := 0; n == 0; { // the first fetches may come before the server knows that it has to wait
+	for n := 0; n == 0; { // the first fetches may come before the setting is in force
 		if err := conn.QueryRow(ctx, "SELECT count(*) "+waiting).Scan(&n); err != nil {
 			t.Error(err)
 			return block

@@ -23,7 +23,7 @@ func TestAProxyThatEndsWhileItAcquiresAWorkerLeavesNoneHeld(t *testing.T) {
 	server.Blocked(t, conn, 1)
 	p.Signal(syscall.SIGTERM)
 	p.Line("msg=draining")
-	if err := tx.Rollback(context.Background()); err != nil { // now the database carries the acquisition out
+	if err := tx.Rollback(context.Background()); err != nil { // now the acquisition can run in the database
 		t.Fatal(err)
 	}
 	if code := p.End(); code != 0 {

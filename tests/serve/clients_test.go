@@ -213,7 +213,7 @@ func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
 	}
 }
 
-// logUpTo reads the server's log once it has got as far as text: a container's log arrives late.
+// logUpTo waits until the server's log contains text, and returns the log. The log of a container arrives late.
 func logUpTo(t *testing.T, text string) string {
 	t.Helper()
 	again := time.NewTicker(10 * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// steered starts a proxy whose clock the test sets.
+// steered starts a proxy whose clocks the test sets.
 func steered(t testing.TB, direct, node string) (*program.Steered, *program.Proxy) {
 	t.Helper()
 	s := program.StartSteered(t, program.ServeArgs(t, direct, node)...)
@@ -23,7 +23,7 @@ func steered(t testing.TB, direct, node string) (*program.Steered, *program.Prox
 	return s, p
 }
 
-// offBy says how far the time in an ID is from the server's clock; the default layout's epoch is 2024.
+// offBy returns the distance of the time in an ID from the server's clock. The ID has the default layout and epoch.
 func offBy(t testing.TB, conn *pgx.Conn, id int64) time.Duration {
 	t.Helper()
 	var off time.Duration
@@ -34,7 +34,7 @@ func offBy(t testing.TB, conn *pgx.Conn, id int64) time.Duration {
 	return off
 }
 
-// logTime is the wall clock's time in the line that says so much.
+// logTime returns the wall clock's time at the start of a line of the log.
 func logTime(t testing.TB, line string) time.Time {
 	t.Helper()
 	_, text, _ := strings.Cut(line, "time=")

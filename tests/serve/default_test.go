@@ -13,8 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A table whose key is DEFAULT next_snowflake() is filled through two proxies in every way SQL has, while clients draw
-// IDs from both: one ID space, three workers.
+// Clients fill a table whose key is DEFAULT next_snowflake() through two proxies, in every way that SQL has. Others
+// draw IDs from both meanwhile. There is one ID space with three workers.
 func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int)`)
@@ -43,7 +43,7 @@ func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	}
 	clients.Wait()
 
-	// COPY and INSERT … SELECT return no keys: the table has them, with those that were returned.
+	// COPY and INSERT … SELECT return no keys. The table has them, and the returned ones.
 	conn := server.Connect(t, direct)
 	rows, _ := conn.Query(context.Background(), "SELECT id FROM item")
 	inTable, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -70,7 +70,7 @@ func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	}
 }
 
-// ways are what one client does; each returns the IDs it was told.
+// ways are what one client does. Each returns the IDs that the client got.
 var ways = map[string]func(*pgx.Conn) ([]int64, error){
 	"single draws": func(c *pgx.Conn) ([]int64, error) {
 		return repeat(2000, func() ([]int64, error) { return list(c, "SELECT next_snowflake()") })

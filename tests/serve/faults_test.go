@@ -43,7 +43,7 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 		if code := p.End(); code != 0 {
 			t.Fatalf("exit code %d; expected 0", code)
 		}
-		// The worker is free again once its mark has passed.
+		// The worker is free once its mark has passed.
 		server.Exec(t, direct, `DO $$ BEGIN
 			WHILE EXISTS (SELECT FROM pgflurry.worker WHERE node = 'steady'
 				AND reserved_until > pgflurry.ticks(clock_timestamp())) LOOP
@@ -146,7 +146,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// waitClosed waits for the proxy's farewell on an idle connection.
+// waitClosed waits for the proxy's FATAL error on an idle connection.
 func waitClosed(conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -154,8 +154,8 @@ func waitClosed(conn *pgx.Conn) error {
 	return err
 }
 
-// The lease may live on another server than the data.
-// What counts for answering is the database that the sessions reach.
+// The lease may be on another server than the data. Only the database that the sessions reach decides whether the proxy
+// answers.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
 	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease,
@@ -172,7 +172,7 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	home, other := server.Migrated(t), server.Migrated(t)
 	server.Exec(t, other, `UPDATE pgflurry.namespace
-		SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
+		SET id = '`+namespaceOf(t, home)+`'`) // as if the claim had been lost
 	p := program.ServeUnleased(t, home, "same worker", "--databases", server.Name(t, home)+","+server.Name(t, other))
 	if code := p.End(); code != 3 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())

@@ -29,7 +29,7 @@ func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Write([]byte{0, 0, 0, 9}); err != nil { // and never the packet
+		if _, err := conn.Write([]byte{0, 0, 0, 9}); err != nil { // announces a packet that never comes
 			t.Error(err)
 		}
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
@@ -85,7 +85,7 @@ func TestAProxyOutlivesWhoReadsItsLog(t *testing.T) {
 	log.Close()
 	u := server.Parse(t, direct)
 	u.Host = address
-	for range 3 { // each is logged
+	for range 3 { // each of them is logged
 		stranger, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

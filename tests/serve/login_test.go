@@ -42,7 +42,7 @@ func TestUnixSocketsWorkOnBothSides(t *testing.T) {
 	p.End()
 	third := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct,
 		"--node", "third")
-	third.Line("msg=listening") // the socket a killed process left behind is taken over
+	third.Line("msg=listening") // it takes over the socket of a killed process
 }
 
 func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {

@@ -17,23 +17,23 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A manager stands in for systemd: it holds the listening sockets, starts processes that share them, and hears what
-// they say. It speaks the protocols of sd_listen_fds(3) and sd_notify(3).
+// A manager stands in for systemd. It holds the listening sockets, starts processes that share them, and receives their
+// notifications. It speaks the protocols of sd_listen_fds(3) and sd_notify(3).
 type manager struct {
 	t       *testing.T
 	sockets []*os.File
 	names   []string // of the sockets
-	more    []string // further variables
+	more    []string // further environment variables
 }
 
-// listen opens a socket that the manager hands over by this name.
+// listen opens a socket, which the manager passes on under this name.
 func (m *manager) listen(name string) (address string) {
 	m.t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	defer socket.Close() // the copy stays
+	defer socket.Close() // the duplicated descriptor stays open
 	file, err := socket.(*net.TCPListener).File()
 	if err != nil {
 		m.t.Fatal(err)
@@ -43,13 +43,13 @@ func (m *manager) listen(name string) (address string) {
 	return socket.Addr().String()
 }
 
-// A unit is a process of a manager, and what it has told.
+// A unit is a process of a manager, with its notifications.
 type unit struct {
 	*program.Process
 	told *notices
 }
 
-// start starts the product. A shell in between knows its number before it begins.
+// start starts the product. A shell in between knows the process number before the product begins.
 func (m *manager) start(args ...string) unit {
 	m.t.Helper()
 	told := newNotices(m.t)
@@ -62,7 +62,7 @@ func (m *manager) start(args ...string) unit {
 	return unit{program.StartCommand(m.t, cmd), told}
 }
 
-// restart ends a process as systemd does, and starts the next one once it is gone.
+// restart ends a process as systemd does, and starts the next one when it is gone.
 func (m *manager) restart(u unit, args ...string) unit {
 	m.t.Helper()
 	u.Signal(syscall.SIGTERM)
@@ -74,7 +74,7 @@ func (m *manager) restart(u unit, args ...string) unit {
 	return next
 }
 
-// notices are what a process has told its manager, by datagrams, each some lines.
+// notices are the datagrams of a process to its manager, each with some lines.
 type notices struct {
 	t    *testing.T
 	path string
@@ -85,7 +85,7 @@ type notices struct {
 
 func newNotices(t *testing.T) *notices {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "notices") // short: the path of a socket has at most 107 bytes
+	dir, err := os.MkdirTemp("", "notices") // short, because the path of a socket has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,8 @@ func newNotices(t *testing.T) *notices {
 	return n
 }
 
-// await returns the first datagram with this text; awaitFrom the first behind so many, and how many there are with it.
+// await returns the first datagram that contains text. awaitFrom skips the first ones, and also returns how many there
+// are now.
 func (n *notices) await(text string) string {
 	n.t.Helper()
 	found, _ := n.awaitFrom(0, text)

@@ -13,7 +13,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// keptSessions are the proxy's own sessions to the database of this connection, by which it asks what it may answer.
+// keptSessions matches the sessions by which the proxy asks for permission in the database of this connection.
 const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry serve, permission' " +
 	"AND datname = current_database()"
 
@@ -67,7 +67,7 @@ func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.
 	session, super := server.Connect(t, p.URL), server.Connect(t, direct)
 	mustDraw(t, session)
 
-	// Others take every connection, and then that of the proxy as well.
+	// Others take all connections. Then the proxy's own connection ends, too.
 	from := p.Printed()
 	for full := false; !full; {
 		conn, err := pgx.Connect(server.Within(t), plain)
@@ -89,13 +89,13 @@ func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.
 func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
 	direct := server.Migrated(t)
 	link, _ := network.To(t, direct)
-	p := program.Serve(t, direct, "silent", "--upstream", link.Address()) // the lease takes another way
+	p := program.Serve(t, direct, "silent", "--upstream", link.Address()) // the lease does not use that link
 	conn := server.Connect(t, p.URL)
 	mustDraw(t, conn)
 	from := p.Printed()
 	link.Silence()
 	p.LineFrom(from, "level=WARN", "database could not be looked at", "no answer in time")
-	var id int64 // a forwarded call would have no answer
+	var id int64 // a forwarded call would get no answer
 	err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
 	if err != nil {
 		t.Errorf("no ID came from memory: %v", err)

@@ -19,16 +19,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// configured is a proxy with a configuration file, which its test rewrites.
+// configured is a proxy with a configuration file, which the test rewrites.
 type configured struct {
 	*program.Proxy
 	t    *testing.T
 	path string
-	base string // what stands in the file always
+	base string // the lines that always stay in the file
 }
 
-// serveConfigured starts a proxy in front of the database of a URL. Its flags stand in the file, except those that a
-// test has to give.
+// serveConfigured starts a proxy in front of the database of a URL. Its flags are in the file, except those that a test
+// always needs.
 func serveConfigured(t *testing.T, direct, node string, lines ...string) *configured {
 	t.Helper()
 	c := &configured{t: t, path: filepath.Join(t.TempDir(), "pgflurry.toml")}
@@ -46,7 +46,7 @@ func (c *configured) write(lines ...string) {
 	}
 }
 
-// reload rewrites the file and returns the line that says what came of it.
+// reload rewrites the file, sends SIGHUP, and returns the log's line about the result.
 func (c *configured) reload(lines ...string) string {
 	c.t.Helper()
 	c.write(lines...)
@@ -55,10 +55,11 @@ func (c *configured) reload(lines ...string) string {
 	return c.LineFrom(from, "msg=\"configuration ")
 }
 
-// in is the URL of another database, through the proxy.
+// in returns the URL of another database, through the proxy.
 func (c *configured) in(direct string) string { return server.In(c.t, c.URL, server.Name(c.t, direct)) }
 
-// A crowd are clients that draw without a pause, each in a session of its own, until they are ended. None may fail.
+// A crowd is a set of clients that draw without a pause, each in its own session, until the test ends them. None may
+// fail.
 type crowd struct {
 	t     *testing.T
 	stop  context.CancelFunc
@@ -91,7 +92,7 @@ func drawing(t *testing.T, url string, clients int) *crowd {
 	return c
 }
 
-// end waits for the clients, and fails where one had an error.
+// end ends the clients, and fails if one had an error.
 func (c *crowd) end() {
 	c.t.Helper()
 	c.stop()
@@ -111,12 +112,12 @@ func TestSIGHUPAddsAndRemovesDatabasesAndNoSessionNotices(t *testing.T) {
 		fmt.Sprintf("databases = [%q, %q]", server.Name(t, app), server.Name(t, reports))
 	c := serveConfigured(t, app, "relisting", one)
 	load := drawing(t, c.URL, 8)
-	relayed := func(conn *pgx.Conn) bool { return workerOf(mustDraw(t, conn)) < 2 } // of one of both functions
+	relayed := func(conn *pgx.Conn) bool { return workerOf(mustDraw(t, conn)) < 2 } // by one of the two functions
 	early := server.Connect(t, c.in(reports))
 	if !relayed(early) {
 		t.Fatal("a database that is not listed is answered from memory")
 	}
-	for range 2 { // it can come back
+	for range 2 { // a removed database can come back
 		from := c.Printed()
 		if line := c.reload(both); !strings.Contains(line, "changed=databases") {
 			t.Errorf("the log says %s", line)
@@ -133,9 +134,9 @@ func TestSIGHUPAddsAndRemovesDatabasesAndNoSessionNotices(t *testing.T) {
 			t.Error("a database that was removed is answered from memory")
 		}
 		direct := server.Connect(t, reports)
-		server.Eventually(t, direct, "NOT EXISTS (SELECT "+keptSessions+")") // nothing looks at it any more
+		server.Eventually(t, direct, "NOT EXISTS (SELECT "+keptSessions+")") // the proxy no longer asks there
 	}
-	relayed(early) // that session is open still
+	relayed(early) // the early session is still open
 	load.end()
 	if c.Signal(syscall.SIGTERM); c.End() != 0 {
 		t.Error("it has not ended well")
@@ -262,7 +263,7 @@ func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
 	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
 	load.end()
-	p.Signal(syscall.SIGTERM) // and the worker is given back by a connection of the new password
+	p.Signal(syscall.SIGTERM) // it releases the worker over a connection with the new password
 	p.End()
 	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
 	if released := server.Value[int](t, super, givenBack); released != 1 {
@@ -279,7 +280,7 @@ func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := program.Serve(t, server.Migrated(t), "beside") // whose address is taken
+	p := program.Serve(t, server.Migrated(t), "beside") // has the address that the test wants
 	good := program.Start(t, "serve", "--listen", p.Address, "--config", path, "--check-config")
 	if code := good.End(); code != 0 || !strings.Contains(good.Output(), "configuration is good") {
 		t.Errorf("it ended with %d:\n%s", code, good.Output())

@@ -19,10 +19,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// reconnecting is how many clients connect again and again.
+// reconnecting is the number of clients that connect again and again.
 const reconnecting = 16
 
-// restarts is how often a proxy is restarted under load: PGFLURRY_TEST_RESTARTS, or a few times.
+// restarts returns how often a proxy is restarted under load: PGFLURRY_TEST_RESTARTS, or a few times.
 func restarts(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("PGFLURRY_TEST_RESTARTS")
@@ -36,7 +36,7 @@ func restarts(t *testing.T) int {
 	return count
 }
 
-// load is what clients met that draw IDs through a socket, and connect again whenever they are sent away.
+// load is what happened to clients that draw IDs through a socket. A client connects again when its session ends.
 type load struct {
 	t      *testing.T
 	config *pgx.ConnConfig
@@ -52,7 +52,7 @@ type load struct {
 	more     chan struct{} // closed and replaced with each session that has drawn an ID
 }
 
-// begins starts the clients; end ends them.
+// begins starts the clients. end ends them.
 func begins(t *testing.T, url string) (l *load, end func()) {
 	t.Helper()
 	config, err := pgx.ParseConfig(url)
@@ -80,7 +80,7 @@ func begins(t *testing.T, url string) (l *load, end func()) {
 	}
 }
 
-// session is one session of a client, until it is sent away.
+// session runs one session of a client until the proxy ends it.
 func (l *load) session(ctx context.Context) {
 	began := time.Now()
 	conn, err := pgx.ConnectConfig(ctx, l.config)
@@ -112,7 +112,7 @@ func (l *load) session(ctx context.Context) {
 	}
 }
 
-// counts counts something, unless the clients themselves are at an end.
+// counts calls count, unless the clients themselves are at their end.
 func (l *load) counts(count func(), ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *load) counts(count func(), ctx context.Context) {
 	}
 }
 
-// lost counts the end of a session.
+// lost records the end of a session.
 func (l *load) lost(err error) {
 	var told *pgconn.PgError
 	if errors.As(err, &told) && told.Code == "57P01" {
@@ -131,7 +131,7 @@ func (l *load) lost(err error) {
 	l.ended[err.Error()]++
 }
 
-// reaches waits until there were so many sessions, each with an ID.
+// reaches waits until this number of sessions have drawn an ID.
 func (l *load) reaches(sessions int) {
 	l.t.Helper()
 	limit := time.After(server.Patience)
@@ -152,14 +152,14 @@ func (l *load) reaches(sessions int) {
 	}
 }
 
-// has is how many sessions there were.
+// has returns the number of those sessions.
 func (l *load) has() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sessions
 }
 
-// report compares what the clients met with what is promised.
+// report compares what happened to the clients with the promises.
 func (l *load) report(restarts int) {
 	l.t.Helper()
 	l.t.Logf("%d restarts: %d sessions, %d IDs, %d sent away with 57P01, ended otherwise %v, refused %v, "+
@@ -187,7 +187,7 @@ func TestRestartsUnderLoadRefuseNoConnectionWhereTheSocketIsShared(t *testing.T)
 	l, end := begins(t, through.String())
 	times := restarts(t)
 	for i := range times {
-		if i%2 == 0 { // else at once, while they are logging in
+		if i%2 == 0 { // otherwise at once, while clients log in
 			l.reaches(l.has() + reconnecting)
 		}
 		running = m.restart(running, args...)

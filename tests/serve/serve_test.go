@@ -13,13 +13,13 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// databaseWorker is the worker of the function in a database that was migrated alone.
+// databaseWorker is the worker of the function in a database that has not joined another.
 const databaseWorker = 0
 
-// workerOf reads the worker field of the default layout, 41/0/10/12.
+// workerOf returns the worker of an ID of the default layout, 41/0/10/12.
 func workerOf(id int64) int { return int(id>>12) & 1023 }
 
-// seen collects IDs from many clients and fails at the first that comes twice.
+// seen collects IDs from many clients. The first duplicate fails the test.
 type seen struct {
 	t   testing.TB
 	ids map[int64]string
@@ -46,7 +46,7 @@ func (s *seen) workers() map[int]int {
 	return count
 }
 
-// drawOne draws through an open connection, by the simple protocol.
+// drawOne draws over an open connection, by the simple protocol.
 func drawOne(conn *pgx.Conn) (int64, error) {
 	var id int64
 	err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)

@@ -49,7 +49,7 @@ func TestAServiceManagerIsToldOfTheBeginningTheStateReloadsAndTheEnd(t *testing.
 func TestASocketFromAServiceManagerTakesThePlaceOfListen(t *testing.T) {
 	direct := server.Migrated(t)
 	m := &manager{t: t}
-	address := m.listen("pgflurry.socket") // the name that systemd gives by itself
+	address := m.listen("pgflurry.socket") // systemd's default name
 	u := m.start(program.ServeArgs(t, direct, "handed", "--listen", "127.0.0.1:1")...)
 	if p := u.Proxy(direct); p.Address != address {
 		t.Errorf("it listens on %s; expected %s", p.Address, address)
@@ -93,7 +93,7 @@ func TestSocketsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-// systemd's own tool hands a socket over, to be sure that the stand-in speaks as systemd does.
+// systemd's own tool passes a socket on. This shows that the stand-in speaks as systemd does.
 func TestSystemdItselfHandsASocketOver(t *testing.T) {
 	tool, err := exec.LookPath("systemd-socket-activate")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestSystemdItselfHandsASocketOver(t *testing.T) {
 		program.ServeArgs(t, direct, "activated", "--listen", "127.0.0.1:1")...)
 	p := program.StartCommand(t, exec.Command(tool, args...))
 	p.Line("Listening on " + address)
-	conn, err := net.Dial("tcp", address) // which starts the product
+	conn, err := net.Dial("tcp", address) // the connection starts the product
 	if err != nil {
 		t.Fatal(err)
 	}

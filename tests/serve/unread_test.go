@@ -22,11 +22,11 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// patience is how long a client waits for what must not wait for the log.
+// patience limits the wait for what must not depend on the log.
 const patience = time.Minute
 
-// fill writes to a pipe until it is full. It opens the pipe anew: not to wait is a property of what was opened, and the
-// program's standard error must wait, as any other does.
+// fill writes to a pipe until it is full. It opens the pipe anew, because non-blocking mode belongs to the open file.
+// The standard error of the program has to stay blocking, as it usually is.
 func fill(t *testing.T, pipe *os.File) {
 	t.Helper()
 	fd, err := syscall.Open(fmt.Sprintf("/proc/self/fd/%d", pipe.Fd()), syscall.O_WRONLY|syscall.O_NONBLOCK, 0)
@@ -43,7 +43,7 @@ func fill(t *testing.T, pipe *os.File) {
 	}
 }
 
-// ended waits for the end of a command and gives its exit code.
+// ended waits for a command and returns its exit code.
 func ended(t *testing.T, command *exec.Cmd) int {
 	t.Helper()
 	late := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
@@ -60,7 +60,7 @@ func TestALogThatNobodyReadsStopsNobody(t *testing.T) {
 	}
 	defer log.Close()
 	defer write.Close()
-	args := program.ServeArgs(t, direct, "stuck", "--log-level", "debug") // each session is logged
+	args := program.ServeArgs(t, direct, "stuck", "--log-level", "debug") // logs each session
 	command := exec.Command(program.Path(t), args...)
 	command.Stderr = write
 	if err := command.Start(); err != nil {
@@ -86,7 +86,7 @@ func TestALogThatNobodyReadsStopsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = stranger.SetDeadline(time.Now().Add(patience))
-		if _, err := stranger.Write([]byte{0, 0, 0, 9, 0, 0, 0, byte(i), 0}); err != nil { // no packet; it is logged
+		if _, err := stranger.Write([]byte{0, 0, 0, 9, 0, 0, 0, byte(i), 0}); err != nil { // a broken packet is logged
 			t.Error(err)
 		}
 		if _, err := io.Copy(io.Discard, stranger); errors.Is(err, os.ErrDeadlineExceeded) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Where A1 or A2 does not hold and nothing else makes up for it, IDs can come twice. These tests say when, and that
-// nothing else is to blame.
+// Without A1 or A2, and if no other rule makes up for it, IDs can come twice. These tests show when that happens, and
+// that there is no other cause.
 
 func TestAFailoverThatLosesAcknowledgedCommitsNeedsASecondFaultForADuplicate(t *testing.T) {
 	for name, w := range map[string]world{
@@ -36,8 +36,8 @@ func TestAFailoverThatLosesAcknowledgedCommitsNeedsASecondFaultForADuplicate(t *
 	}
 }
 
-// breakA1 runs a history until two grants hold one tick, then lets everybody draw for a second, and returns how many
-// IDs came twice. Behind each must be a commit that the database lost.
+// breakA1 runs a history until two grants share a tick. Then all processes draw for a second. It returns the number of
+// duplicates. Behind each must be a commit that the database lost.
 func breakA1(t *testing.T, w world, seed uint64) (overlap bool, ids int) {
 	broken := func(format string, args ...any) { t.Fatalf("history %d: %s", seed+1, fmt.Sprintf(format, args...)) }
 	h := newHistory(w, chosen(seed), broken)
@@ -63,10 +63,11 @@ func breakA1(t *testing.T, w world, seed uint64) (overlap bool, ids int) {
 	return overlap, ids
 }
 
-// tame are choices without any fault.
+// tame chooses the lowest value each time, which is no fault.
 func tame(_ string, low, _ int) int { return low }
 
-// forked is a second history that goes on from where h is, as if its table had been copied, and knows h's IDs.
+// forked returns a second history that continues from the present state, as if somebody had copied the table. It shares
+// the set of IDs with h.
 func (h *history) forked() *history {
 	table := h.table.Clone()
 	other := *h
@@ -80,7 +81,7 @@ func (h *history) forked() *history {
 func TestInASplitBrainTheGateHoldsForTheQuarantineAndThenIDsComeTwice(t *testing.T) {
 	h := newHistory(world{told: true}, tame, t.Fatalf)
 	defer h.end()
-	h.act(h.processes[0]) // acquires worker 1, the only one
+	h.act(h.processes[0]) // gets worker 1, the only one
 	split := h.real
 	other := h.forked()
 	defer other.end()
@@ -103,13 +104,13 @@ func TestInASplitBrainTheGateHoldsForTheQuarantineAndThenIDsComeTwice(t *testing
 	}
 }
 
-// turn lets the first process draw and go on, and time with it.
+// turn lets the first process draw and go on; time passes with its waits.
 func (h *history) turn() {
 	h.processes[0].draw(4)
 	h.act(h.processes[0])
 }
 
-// follow is turn without moving the time: a process whose wait is not over goes on waiting.
+// follow is turn without a change of the time: a waiting process goes on waiting.
 func (h *history) follow() {
 	p := h.processes[0]
 	p.draw(4)

@@ -1,5 +1,5 @@
-// Package simulation leads several proxies' cores through faults,
-// and asks after every step whether an ID could come twice.
+// Package simulation leads the cores of several proxies through faults. After every step it asks whether an ID could
+// come twice.
 //
 //	             real code                                 in memory
 //	┌──────────────────────────────────────┐        ┌───────────────────────┐
@@ -9,18 +9,19 @@
 //	└──────────────────────────────────────┘        └───────────────────────┘      └─────────────────────┘
 //	   one process (node), its monotonic clock                                        one database, its clock
 //
-// A history is a sequence of steps, each chosen by rapid or by a seed. A process goes on, draws, stops, is killed or
-// ended and replaced. Time passes. A write is lost, refused, applied and not acknowledged, acknowledged with a notice,
-// or arrives late. The database's clock is set. The server restarts, or fails over and loses its last commits. A worker
-// is retired, a backup restored. Only one goroutine runs at a time, so a seed gives the same history again. Where gate
-// and quarantine are only just long enough chance hardly ever leads: edge_test.go goes there by hand.
+// A history is a sequence of steps, each chosen by rapid or by a seed. A process goes on, draws, stops, is killed, or
+// is ended and replaced. Time passes. A write is lost, refused, applied and not acknowledged, acknowledged with a
+// notice, or arrives late. The database's clock is set. The server restarts, or fails over and loses its last commits.
+// A worker is retired, a backup restored. Only one goroutine runs at a time, so a seed gives the same history again.
+// Chance hardly ever leads to a state in which gate and quarantine are only just long enough. edge_test.go makes such
+// states by hand.
 //
-// That the table in memory decides as the statements of package lease do is shown by comparing it with PostgreSQL, from
-// any state (tests/support/rows). That a history would notice a guard that was left out is shown by taking each away:
-// tests/mutants in the Go code, tests/support/rows in the SQL.
+// Two other suites show that these histories mean something. tests/support/rows compares the table in memory with
+// PostgreSQL, from any state: it decides as the statements of package lease do. Mutants show that a history would
+// notice a missing guard. tests/mutants has those of the Go code, tests/support/rows those of the SQL.
 //
-// A fleet (fleet_test.go) is the same with thousands of processes, in faked time and without faults of single writes:
-// how they ask the database when much happens to all of them at once. docs/scale.md has what came of it.
+// A fleet (fleet_test.go) has thousands of processes, in faked time and without faults of single writes. It shows how
+// they ask the database when much happens to all of them at once. docs/scale.md has the results.
 //
 // # What is asserted
 //
@@ -33,9 +34,9 @@
 //  6. The clock of a process never steps back.
 //  7. After the end of a process, and while its worker is being released, it issues nothing.
 //
-// 1 and 3 rest on A1, no acknowledged commit is lost, and A2, one table. Where a history breaks A1 by failing over to
-// an asynchronous standby they hold still, thanks to quarantine and gate. For that the servers must tell their
-// timelines, and their clocks differ by no more than the skew. Where those fail too, or A2 does, duplicates are
-// possible. broken_test.go asserts that they are found. Each of them goes back to an acknowledged commit that was lost,
-// or to the fork.
+// Invariants 1 and 3 rest on two assumptions: A1, no acknowledged commit is lost, and A2, there is one table. A history
+// breaks A1 when it fails over to an asynchronous standby. The invariants still hold then, thanks to quarantine and
+// gate. For that the servers must report their timelines, and their clocks may differ by no more than the skew. If that
+// fails too, or A2 does, duplicates are possible. broken_test.go asserts that they are found. Behind each duplicate is
+// a lost acknowledged commit, or the fork.
 package simulation

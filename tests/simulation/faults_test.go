@@ -8,7 +8,7 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// fate lets a write, or the answer to it, go on by one stage.
+// fate moves a write, or the answer to it, on by one stage.
 func (h *history) fate(p *process, w *write) {
 	if w.applied {
 		if h.choose("answer", 0, 4) == 0 {
@@ -22,20 +22,20 @@ func (h *history) fate(p *process, w *write) {
 	default: // applied and acknowledged
 		h.apply(w, true)
 		h.answer(p, w)
-	case 11: // applied; the answer is on its way
+	case 11: // applied, and the answer is under way
 		h.apply(w, true)
 	case 12: // applied, and the answer is lost
 		h.apply(w, h.choose("replicated", 0, 1) == 1)
 		p.goOn(reply{err: errCut})
-	case 13: // lost on its way
+	case 13: // the request is lost
 		p.goOn(reply{err: errCut})
-	case 14: // given up by the process, but it will arrive
+	case 14: // the process gives up, but the write will arrive
 		h.inFlight = append(h.inFlight, w)
 		p.goOn(reply{err: os.ErrDeadlineExceeded})
-	case 15: // committed on this server alone: the wait for the standby was cancelled
+	case 15: // only on this server: somebody cancelled the wait for the standby
 		h.apply(w, false)
 		p.goOn(reply{bytes: acknowledged(w.clean, cancelledWait, "COMMIT")})
-	case 16: // rolled back without an error of its own
+	case 16: // rolled back without an error
 		before := *h.table
 		c := h.table.Clone()
 		h.table = &c
@@ -46,7 +46,7 @@ func (h *history) fate(p *process, w *write) {
 		p.goOn(reply{bytes: failed("55P03", "canceling statement due to lock timeout")})
 	case 18:
 		p.goOn(reply{bytes: failed("25006", "cannot execute UPDATE in a read-only transaction")})
-	case 19: // takes its time
+	case 19: // it takes longer
 	}
 	if !w.applied || w.bytes == nil {
 		h.unknowns++
@@ -67,7 +67,7 @@ func (h *history) execute(w *write) rows.Answer {
 	}
 }
 
-// renew holds invariant 5 against every renewal.
+// renew checks invariant 5 at every renewal.
 func (h *history) renew(n rows.Renew) rows.Answer {
 	t := h.table
 	before := t.Rows[n.Worker]
@@ -81,7 +81,7 @@ func (h *history) renew(n rows.Renew) rows.Answer {
 	return a
 }
 
-// apply commits a write. replicated: the synchronous standby has it, and with it all that came before.
+// apply commits a write. If replicated is true, the synchronous standby has it, and all commits before it.
 func (h *history) apply(w *write, replicated bool) {
 	w.clean = h.execute(w)
 	w.applied = true
@@ -108,7 +108,7 @@ func (h *history) setClock() {
 	}
 }
 
-// cut ends every connection: a write that has not been applied never will be.
+// cut ends every connection. A write that has not been applied yet never will be.
 func (h *history) cut() {
 	h.inFlight = nil
 	for _, p := range h.processes {
@@ -122,13 +122,13 @@ func (h *history) cut() {
 	}
 }
 
-// restart is a crash of the server: what was committed is there again.
+// restart is a crash of the server. All commits are there afterwards.
 func (h *history) restart() {
 	h.cut()
 }
 
-// failover makes the standby the primary, on a new timeline. It lacks the last commits: where it is synchronous, only
-// such as were not acknowledged.
+// failover promotes the standby, on a new timeline. The standby lacks the last commits. If it is synchronous, none of
+// those was acknowledged.
 func (h *history) failover() {
 	if !h.failovers {
 		return
@@ -148,7 +148,7 @@ func (h *history) failover() {
 	h.tick()
 }
 
-// forget sets the table back to what it was after so many commits.
+// forget sets the table back to the state after keep commits.
 func (h *history) forget(keep int) {
 	for _, c := range h.commits[keep:] {
 		h.lost[c.owner] = true
@@ -161,7 +161,7 @@ func (h *history) forget(keep int) {
 	h.table = &left
 }
 
-// restore puts an old state back, as the run book has it: stop the proxies, restore, reseed, start.
+// restore puts an old state back as operators must do it: stop the proxies, restore, reseed, start.
 func (h *history) restore() {
 	if !h.restores || h.choose("really", 0, 1) > 0 {
 		return
@@ -172,7 +172,7 @@ func (h *history) restore() {
 	}
 	h.inFlight = nil
 	h.forget(h.choose("commits kept", 1, len(h.commits)))
-	if h.choose("another timeline", 0, 1) == 1 { // a snapshot of the disk has none
+	if h.choose("another timeline", 0, 1) == 1 { // a disk snapshot keeps its timeline
 		h.newTimeline()
 	}
 	h.reseed()
@@ -181,7 +181,7 @@ func (h *history) restore() {
 	}
 }
 
-// operate is somebody at the worker table.
+// operate is an operator's change to the worker table.
 func (h *history) operate() {
 	switch h.choose("by hand", 0, 9) {
 	case 0:
@@ -195,13 +195,13 @@ func (h *history) operate() {
 	}
 }
 
-// shorter windows than those that the proxies ask for, and the least quarantine that the namespace's CHECK allows.
+// Shorter windows than the proxies ask for, and the least quarantine that the namespace's CHECK allows.
 const (
 	shorterWindow     = 2000
 	shorterQuarantine = shorterWindow + 2*skew
 )
 
-// changeWindows is one step of "migrate up --max-window", which goes on with the next one or is never finished.
+// changeWindows is one step of "migrate up --max-window". A later step continues it, or nothing does.
 func (h *history) changeWindows() {
 	t := h.table
 	switch longer := h.choose("longer windows", 0, 1) == 1; {

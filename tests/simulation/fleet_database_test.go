@@ -10,46 +10,46 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// capacity is what a database server can do. The zero value answers everything at once.
+// capacity is the capacity of a database server. The zero value answers everything at once.
 type capacity struct {
-	cores       int           // 0: any number of statements run at the same time at full speed
+	cores       int           // 0: all statements run at full speed
 	connections int           // max_connections; 0: any number
-	pooled      int           // statements that a pooler in front lets through at a time; 0: there is none
-	trip        time.Duration // from proxy to database and back, the commit's write included
+	pooled      int           // statements that a pooler lets through at a time; 0: no pooler
+	trip        time.Duration // round trip, with the commit's write
 
-	// processor time
+	// Processor times.
 	login            time.Duration
-	acquire, perFree time.Duration // perFree: for each worker that could be taken
-	perRow           time.Duration // of acquire, for each worker
+	acquire, perFree time.Duration // perFree: for each worker that is free
+	perRow           time.Duration // of acquire, for each worker in the table
 	renew            time.Duration
 }
 
-// A database is the table, and a server with a capacity. Statements that run at the same time share its processors
-// evenly, as those of PostgreSQL do.
+// A database is the table, and a server with a capacity. Statements that run at the same time share the processors
+// evenly, as in PostgreSQL.
 type database struct {
 	f *fleet
 	capacity
 	table       rows.Table
 	away        away
-	taken       int // occupied workers as the second began
-	life        int // how often it was cut: a connection of an earlier life is dead
+	taken       int // workers taken at the start of this second
+	life        int // number of cuts: connections from before are dead
 	open        int // connections
 	running     jobs
-	queue       []*job        // those that the pooler keeps
-	virtual     time.Duration // processor time that each running statement has had since the start
-	last        time.Duration // when virtual was true
-	alarm       int           // which plan for the next end holds
-	unreachable int           // logins that were refused for want of a connection
+	queue       []*job        // statements that wait in the pooler
+	virtual     time.Duration // processor time of a statement that ran since the start
+	last        time.Duration // when virtual was updated
+	alarm       int           // number of the plan that is valid
+	unreachable int           // refused logins, because all connections were taken
 }
 
 // A job is a statement under way.
 type job struct {
 	asker *member // nil: nobody waits for it any more
-	do    func()  // on the table
+	do    func()  // changes the table
 
 	demand  time.Duration // of processor time
-	end     time.Duration // the virtual time at which it has had that
-	index   int           // in running; -1: not there
+	end     time.Duration // the value of virtual at which it is done
+	index   int           // in running; -1: not running
 	dropped bool          // it will have no effect
 }
 
@@ -72,8 +72,8 @@ var (
 	errPatient = context.DeadlineExceeded
 )
 
-// run runs a statement for a member, within the limit of ctx, and says whether its answer is there. It is called in
-// the member's goroutine.
+// run runs a statement for a member, until the deadline of ctx. It returns nil when the answer is there. The member's
+// goroutine calls it.
 func (d *database) run(ctx context.Context, m *member, demand time.Duration, do func()) error {
 	if m.killed {
 		return errCut
@@ -86,13 +86,13 @@ func (d *database) run(ctx context.Context, m *member, demand time.Duration, do 
 		if j.asker == nil {
 			return
 		}
-		d.drop(j) // the statement_timeout is as long
+		d.drop(j) // the server's statement_timeout ends it, too
 		d.answer(j, errPatient)
 	})
 	return m.ask()
 }
 
-// arrive is called when a statement, or the login before it, reaches the server.
+// arrive is called when a statement reaches the server, or the login before it.
 func (d *database) arrive(j *job, demand time.Duration) {
 	m := j.asker
 	switch {
@@ -110,7 +110,7 @@ func (d *database) arrive(j *job, demand time.Duration) {
 		}
 		d.open++
 		m.connected = d.life + 1
-		if d.pooled == 0 { // a pooler's connections are open
+		if d.pooled == 0 { // a pooler has its connections open already
 			demand += d.login
 		}
 	}
@@ -125,12 +125,12 @@ func (d *database) arrive(j *job, demand time.Duration) {
 	d.plan()
 }
 
-// admit starts the statements that wait, those that have waited longest first.
+// admit starts waiting statements, the oldest first.
 func (d *database) admit() {
 	for len(d.queue) > 0 && (d.pooled == 0 || len(d.running) < d.pooled) {
 		j := d.queue[0]
 		d.queue = d.queue[1:]
-		if j.asker == nil { // who asked has left
+		if j.asker == nil { // its member has given up
 			continue
 		}
 		j.end = d.virtual + j.demand
@@ -138,7 +138,7 @@ func (d *database) admit() {
 	}
 }
 
-// catchUp gives the running statements the processor time that has passed.
+// catchUp accounts for the processor time since the last update.
 func (d *database) catchUp() {
 	now := d.f.now()
 	if n := len(d.running); n > 0 {
@@ -147,7 +147,7 @@ func (d *database) catchUp() {
 	d.last = now
 }
 
-// plan puts the end of the statement that is through next on the agenda.
+// plan puts the next end of a statement on the agenda.
 func (d *database) plan() {
 	d.alarm++
 	n := time.Duration(len(d.running))
@@ -169,7 +169,7 @@ func (d *database) plan() {
 	})
 }
 
-// finish commits a statement and sends its answer off.
+// finish commits a statement and sends the answer.
 func (d *database) finish(j *job) {
 	d.table.Now = d.ticks()
 	if !j.dropped {
@@ -182,7 +182,7 @@ func (d *database) finish(j *job) {
 	})
 }
 
-// answer tells the asker what came of it.
+// answer delivers the result to the member.
 func (d *database) answer(j *job, err error) {
 	m := j.asker
 	j.asker, m.job = nil, nil
@@ -192,7 +192,7 @@ func (d *database) answer(j *job, err error) {
 	m.goOn(err)
 }
 
-// drop ends a statement that runs, without effect.
+// drop ends a running statement without effect.
 func (d *database) drop(j *job) {
 	j.dropped = true
 	if j.index < 0 {
@@ -204,7 +204,7 @@ func (d *database) drop(j *job) {
 	d.plan()
 }
 
-// cut ends all connections: what runs has no effect.
+// cut ends all connections. Running statements have no effect.
 func (d *database) cut() {
 	d.life++
 	d.open = 0
@@ -218,16 +218,16 @@ func (d *database) cut() {
 	}
 }
 
-// failover is one to a synchronous standby: nothing is lost, and the timeline is another.
+// failover promotes a synchronous standby: nothing is lost, and the timeline changes.
 func (f *fleet) failover() {
 	f.database.cut()
 	f.database.table.Server += "0"
 }
 
-// ticks is the database's clock: it began an hour after the epoch.
+// ticks is the database's clock. It began an hour after the epoch.
 func (d *database) ticks() int64 { return (time.Hour + d.f.now()).Milliseconds() }
 
-// occupied counts the workers that a stranger could not take.
+// occupied counts the workers that a new node could not take.
 func (d *database) occupied() (n int) {
 	now := d.ticks()
 	for i := range d.table.Rows {
@@ -243,7 +243,7 @@ func (d *database) occupied() (n int) {
 	return n
 }
 
-// leased counts the workers that were taken at some time.
+// leased counts the workers that were taken at any time.
 func (d *database) leased() (n int) {
 	for i := range d.table.Rows {
 		if d.table.Rows[i].Term > 0 {
@@ -253,7 +253,8 @@ func (d *database) leased() (n int) {
 	return n
 }
 
-// acquireDemand is the processor time of an acquisition that begins now, with what was free as the second began.
+// acquireDemand is the processor time of an acquisition that begins now. It uses the number of free workers at the
+// start of the second.
 func (d *database) acquireDemand() time.Duration {
 	if d.cores == 0 {
 		return 0

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// unlimited answers everything within 2 ms, so that nothing but the keepers themselves spreads what they ask.
+// unlimited answers everything within 2 ms. So only the keepers themselves spread their requests.
 var unlimited = fleetSettings{capacity: capacity{trip: 2 * time.Millisecond}}
 
-// measured is the machine of docs/scale.md, whose section of inputs has the sources.
+// measured is the machine of docs/scale.md. The page says where the values come from.
 var measured = capacity{
 	cores: 2, trip: 2 * time.Millisecond, login: 3 * time.Millisecond, renew: 2 * time.Millisecond,
 	acquire: 1500 * time.Microsecond, perRow: 250 * time.Nanosecond, perFree: time.Microsecond,
 }
 
-// startAll begins n members at once. Nodes of another generation have other names.
+// startAll starts n members at once. Another generation has nodes with other names.
 func (f *fleet) startAll(generation string, n int) {
 	for _, node := range names(n) {
 		f.begin(generation + node)
@@ -30,7 +30,7 @@ func (f *fleet) killAll() {
 	f.members = nil
 }
 
-// finishAll asks all members to end in good order, and waits until they have.
+// finishAll lets all members end in good order, and waits.
 func (f *fleet) finishAll() {
 	for _, m := range f.members {
 		m.finish()
@@ -44,7 +44,7 @@ func (f *fleet) finishAll() {
 	f.members = nil
 }
 
-// issuing is how long it took, from a second on, until so many had IDs, in seconds; -1: they never had.
+// issuing returns the seconds from a start until n members had IDs, or -1.
 func (f *fleet) issuing(from, n int) int {
 	for i, s := range f.seconds[from:] {
 		if s.issuing >= n {
@@ -54,7 +54,7 @@ func (f *fleet) issuing(from, n int) int {
 	return -1
 }
 
-// most is the greatest number of a second.
+// most returns the greatest value of a second.
 func most(seconds []second, of func(second) int) (n int) {
 	for _, s := range seconds {
 		n = max(n, of(s))
@@ -70,7 +70,7 @@ func TestAThousandProxiesThatStartAtOnceHaveAWorkerEachAsSoonAsTheServerCanCount
 	inFleet(t, fleetSettings{capacity: measured}, func(f *fleet) {
 		f.startAll("a", 1000)
 		f.pass(time.Minute)
-		// 1,000 logins and acquisitions of 6 ms each on two processors, less what becomes cheaper as workers are taken
+		// 1,000 logins and acquisitions of 6 ms each, on two processors. It gets cheaper as fewer workers are left.
 		if took := f.issuing(0, 1000); took < 0 || took > 4 {
 			t.Errorf("all had IDs after %d s, expected 4 at most", took)
 		}
@@ -98,7 +98,8 @@ func TestAThousandLeasesSpreadTheirRenewalsByThemselves(t *testing.T) {
 	})
 }
 
-// The workers of killed proxies become free one by one, and each of those who wait is told when the next one does.
+// The workers of killed proxies become free one by one. A refusal tells each waiting proxy when the next worker becomes
+// free.
 func TestAThousandThatWaitForTheWorkersOfAKilledFleetDoNotStormTheDatabase(t *testing.T) {
 	inFleet(t, unlimited, func(f *fleet) {
 		f.startAll("a", 1000)
@@ -153,12 +154,12 @@ func TestNoneOfAFleetIsLeftWithoutAWorkerWhileSomeAreFree(t *testing.T) {
 	})
 }
 
-// All acquisitions at once share the processors so that none of them ends in time; all are tried again.
+// All acquisitions at once share the processors, so none of them ends in time. Each is tried again.
 func TestTenThousandThatLostTheirLeasesComeBackThroughAPoolerAndHardlyWithoutOne(t *testing.T) {
 	if os.Getenv("PGFLURRY_TEST_SCALE") == "" {
 		t.Skip("takes minutes: set PGFLURRY_TEST_SCALE=1")
 	}
-	back := map[int]int{} // proxies that had IDs two minutes later, by what the pooler lets through; 0: there is none
+	back := map[int]int{} // proxies with IDs after two minutes, by size of the pooler; 0: no pooler
 	for _, statements := range []int{0, 32} {
 		c := pooled()
 		c.pooled = statements

@@ -10,8 +10,8 @@ import (
 	"pgflurry/tests/support/race"
 )
 
-// update writes what the simulation gives into docs/scale.md. The large fleet's rows stay as they are unless
-// PGFLURRY_TEST_SCALE asks for them.
+// update writes the results of the simulation into docs/scale.md. The rows of the large fleet change only with
+// PGFLURRY_TEST_SCALE.
 var update = flag.Bool("update", false, "write the simulated rows into docs/scale.md")
 
 const page = "../../docs/scale.md"
@@ -58,8 +58,8 @@ func TestTheSimulatedTablesOfThePageAreWhatTheSimulationGives(t *testing.T) {
 	}
 }
 
-// replaceRows puts rows into the table behind <!-- simulated: name -->, each in place of the one that has the same
-// name and the same number of proxies.
+// replaceRows puts rows into the table behind <!-- simulated: name -->. A row replaces the row with the same name and
+// the same number of proxies.
 func replaceRows(t *testing.T, page, name string, rows [][]string) string {
 	t.Helper()
 	before, rest, found := strings.Cut(page, "<!-- simulated: "+name+" -->\n")
@@ -85,7 +85,7 @@ func replaceRows(t *testing.T, page, name string, rows [][]string) string {
 	return before + "<!-- simulated: " + name + " -->\n" + strings.Join(lines, "\n") + "\n\n" + after
 }
 
-// key is the row's name, with the number of proxies where there is one.
+// key returns the name of a row, with the number of proxies if it has one.
 func key(line string) string {
 	cells := strings.Split(line, " | ")
 	if len(cells) == 6 {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Stories of docs/scale.md. Each returns what its rows say beside their name.
+// Stories of docs/scale.md. Each returns the cells of its rows, without the name.
 
 // A crowd is a fleet of docs/scale.md.
 type crowd struct {
 	proxies int
 	fleetSettings
-	large bool // minutes of processor time: only where PGFLURRY_TEST_SCALE asks for it
+	large bool // takes minutes of processor time: only with PGFLURRY_TEST_SCALE
 }
 
 var crowds = []crowd{
@@ -27,10 +27,10 @@ func pooled() capacity {
 	return c
 }
 
-// An upheaval is what may happen to all proxies at once.
+// An upheaval is an event that hits all proxies at once.
 type upheaval struct {
 	name   string
-	follow time.Duration // what it needs until all is well
+	follow time.Duration // time until all is well again
 	happen func(f *fleet, n int)
 }
 
@@ -48,14 +48,14 @@ var upheavals = []upheaval{
 	}},
 	{"failover, and all go on", time.Minute, func(f *fleet, n int) { f.failover() }},
 	{"failover, and all are killed and others start", 5 * time.Minute, func(f *fleet, n int) {
-		f.pass(4 * time.Minute) // the workers of those that were killed before are free again
+		f.pass(4 * time.Minute) // the workers of proxies that were killed before are free again
 		f.failover()
 		f.killAll()
 		f.startAll("d", n)
 	}},
 }
 
-// without has the database away, refusing connections.
+// without lets the database refuse connections for a time.
 func (f *fleet) without(d time.Duration) {
 	f.database.cut()
 	f.database.away = stopped
@@ -63,7 +63,7 @@ func (f *fleet) without(d time.Duration) {
 	f.database.away = present
 }
 
-// tell tells what an event did.
+// tell returns what an event caused.
 func (f *fleet) tell(e upheaval, n int) []string {
 	e.happen(f, n)
 	from := len(f.seconds)
@@ -75,7 +75,7 @@ func (f *fleet) tell(e upheaval, n int) []string {
 	}
 }
 
-// steady is the second half of twenty minutes in which nothing happens.
+// steady returns the second half of twenty minutes in which nothing happens.
 func (f *fleet) steady(n int) []string {
 	f.startAll("a", n)
 	f.pass(20 * time.Minute)
@@ -154,7 +154,7 @@ func (f *fleet) deploy(n int, replace func(*member, int)) {
 	f.pass(time.Minute)
 }
 
-// scale adds and takes away a fifth in turn.
+// scale adds a fifth of the members, and removes it again.
 func (f *fleet) scale(n int, leave func(*member)) {
 	for round := range 10 {
 		before := len(f.members)
@@ -170,7 +170,7 @@ func (f *fleet) scale(n int, leave func(*member)) {
 	}
 }
 
-// crash has some crash again and again. Each is another node, as pods of a Deployment are.
+// crash lets some members crash again and again. Each replacement is another node, as a pod of a Deployment is.
 func (f *fleet) crash(some int, length time.Duration) {
 	for round := range int(length / (3 * time.Second)) {
 		before := len(f.members)
@@ -186,7 +186,7 @@ func (f *fleet) crash(some int, length time.Duration) {
 	}
 }
 
-// needed is the most workers that a change had taken or resting at any time, for a fleet of n.
+// needed returns the greatest number of workers that were taken or in quarantine during a change.
 func (f *fleet) needed(c change, n int) int {
 	f.startAll("a", n)
 	f.pass(10 * time.Minute)

@@ -17,7 +17,7 @@ import (
 )
 
 // A fleet is hundreds or thousands of proxies' cores over one table: real keepers, clocks and generators. The database
-// costs what a real one was measured to cost (capacity). Time is faked, and only one goroutine runs at a time: each
+// costs as much as a real one did in measurements (capacity). Time is faked, and only one goroutine runs at a time: a
 // keeper goes on when its event on the agenda is due. So a seed gives the same hours again.
 type fleet struct {
 	t        testing.TB
@@ -28,31 +28,31 @@ type fleet struct {
 	database *database
 	agenda   agenda
 	order    int
-	turn     chan struct{} // a member gives it back when it can go on only with the fleet's help
+	turn     chan struct{} // a member gives it back when it needs the fleet to go on
 	members  []*member
 	ids      []int64
 	seconds  []second
-	current  second // the one that has begun
+	current  second // the second that runs
 }
 
-// A second is what a database was asked in one, and how its end found the fleet.
+// A second is what a database was asked in a second, and the state of the fleet at its end.
 type second struct {
 	renewals, granted, refused, lost int // by what came of it
 	logins                           int
 	issuing                          int // members that have IDs
-	taken                            int // workers that nobody else could take
+	taken                            int // workers that no other node could take
 }
 
 func (s second) questions() int { return s.renewals + s.granted + s.refused + s.lost }
 
-// fleetSettings is a fleet's world. Zero: as the default namespace is.
+// fleetSettings are a fleet's world. The zero value is the default namespace.
 type fleetSettings struct {
 	workerBits int
 	window     time.Duration
 	capacity   capacity
 }
 
-// newFleet is called within a synctest bubble.
+// newFleet has to be called within a synctest bubble.
 func newFleet(t testing.TB, s fleetSettings) *fleet {
 	bits, window := s.workerBits, s.window
 	if bits == 0 {
@@ -83,7 +83,7 @@ func newFleet(t testing.TB, s fleetSettings) *fleet {
 	return f
 }
 
-// inFleet runs a story in a bubble, ends the fleet, and looks whether an ID came twice.
+// inFleet runs a story in a bubble, ends the fleet, and fails if an ID came twice.
 func inFleet(t *testing.T, s fleetSettings, story func(*fleet)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func inFleet(t *testing.T, s fleetSettings, story func(*fleet)) {
 
 func (f *fleet) now() time.Duration { return time.Since(f.start) }
 
-// An entry of the agenda. Entries of one moment are done in the order in which they were made.
+// An entry of the agenda. Entries of the same moment run in the order in which they were made.
 type entry struct {
 	at    time.Duration
 	order int
@@ -127,7 +127,7 @@ func (f *fleet) at(moment time.Duration, do func()) {
 	heap.Push(&f.agenda, entry{at: max(moment, f.now()), order: f.order, do: do})
 }
 
-// pass lets time pass, and all happen that is due meanwhile.
+// pass lets time pass, and runs all entries that are due.
 func (f *fleet) pass(d time.Duration) {
 	end := f.now() + d
 	for len(f.agenda) > 0 && f.agenda[0].at <= end {
@@ -138,7 +138,7 @@ func (f *fleet) pass(d time.Duration) {
 	time.Sleep(end - f.now())
 }
 
-// sample closes a second, and has each member that can draw an ID.
+// sample closes a second. Each member that can draws an ID.
 func (f *fleet) sample() {
 	s := &f.current
 	f.database.taken = f.database.occupied()
@@ -172,10 +172,10 @@ type member struct {
 	stop   context.CancelFunc
 	reply  chan error
 
-	sleeping  int // which wait it is in; 0: none
+	sleeping  int // number of the wait it is in; 0: none
 	waits     int
 	job       *job // the statement that it waits for
-	connected int  // which life of the database its connection is of; 0: it has none
+	connected int  // life of the database that its connection belongs to; 0: none
 	killed    bool
 	ended     bool
 	err       error
@@ -208,13 +208,13 @@ func (f *fleet) begin(node string) *member {
 	return m
 }
 
-// ask is called in the member's goroutine: it hands over to the fleet.
+// ask passes the turn to the fleet. The member's goroutine calls it.
 func (m *member) ask() error {
 	m.f.turn <- struct{}{}
 	return <-m.reply
 }
 
-// goOn lets the member run until it can do nothing more by itself.
+// goOn lets the member run until it needs the fleet again.
 func (m *member) goOn(err error) {
 	m.reply <- err
 	<-m.f.turn
@@ -253,7 +253,7 @@ func (m *member) draw() bool {
 	return true
 }
 
-// finish asks the member to end in good order. It goes on as long as its release takes.
+// finish lets the member end in good order. It goes on until its release is done.
 func (m *member) finish() {
 	m.stop()
 	if m.sleeping != 0 {
@@ -262,7 +262,7 @@ func (m *member) finish() {
 	}
 }
 
-// kill ends the member at once. A statement that is under way happens or not, unheard.
+// kill ends the member at once. A statement under way happens or not, and nobody learns which.
 func (m *member) kill() {
 	if m.ended {
 		return
@@ -276,7 +276,7 @@ func (m *member) kill() {
 	m.goOn(errCut)
 }
 
-// names are those of a fleet's nodes.
+// names returns names for n nodes.
 func names(n int) []string {
 	all := make([]string, n)
 	for i := range all {

@@ -8,12 +8,12 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// world is what may happen in a history, and what must hold in it.
+// world says what may happen in a history, and so what must hold in it.
 type world struct {
-	steps     bool // the database's clock is set forward and back, by any amount
+	steps     bool // the database's clock is set, forward or back, by any amount
 	failovers bool
-	acked     bool // … that may lose acknowledged commits: the standby is asynchronous
-	told      bool // the servers tell their WAL timelines
+	acked     bool // … that lose acknowledged commits: the standby is asynchronous
+	told      bool // the servers report their WAL timelines
 	offset    int  // how far the clocks of two servers may differ, in ticks
 	restores  bool
 }
@@ -21,7 +21,7 @@ type world struct {
 const (
 	skew       = 500
 	quarantine = 7000 // the least that the namespace's CHECK allows: max_window + 2 * skew
-	workers    = 4    // rows for proxies, at most
+	workers    = 4    // most rows for proxies
 )
 
 // history is several processes and one table, from the first step to the last.
@@ -29,35 +29,35 @@ type history struct {
 	world
 	name   string
 	choose func(what string, low, high int) int
-	broken func(format string, args ...any) // an invariant does not hold; does not return
+	broken func(format string, args ...any) // reports a broken invariant; does not return
 
 	real      time.Duration
 	offset    time.Duration // of the database's clock
 	table     *rows.Table
 	commits   []commit
-	durable   int     // so many commits are on the synchronous standby
+	durable   int     // number of commits that the synchronous standby has
 	jitter    float64 // of each keeper's pauses, in [0, 1)
 	processes []*process
 	tombs     []*process // ended in good order
-	inFlight  []*write   // will still arrive, though nobody waits for them
+	inFlight  []*write   // nobody waits for them, and they will still arrive
 	lives     int
 	timelines int
 
 	ids     map[int64]*tenure
 	tenures [][]*tenure     // by worker
-	lost    map[string]bool // owners, of whom a commit was lost
+	lost    map[string]bool // owners who lost a commit
 	twice   func(what string, one, other *tenure)
 
 	drawn, acquisitions, renewals, unknowns, failed, forgot, takeovers int
 }
 
-// commit is the table after it, and whose it was.
+// commit is the table after a commit, and its owner.
 type commit struct {
 	table rows.Table
 	owner string
 }
 
-// tenure is all that one acquisition was ever granted by clean acknowledgements.
+// tenure is everything that clean acknowledgements granted to one acquisition.
 type tenure struct {
 	life, worker int
 	owner        string
@@ -89,7 +89,7 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 	return h
 }
 
-// end leaves no goroutine.
+// end ends all processes, and leaves no goroutine.
 func (h *history) end() {
 	for _, p := range slices.Concat(h.processes, h.tombs) {
 		p.kill()
@@ -172,7 +172,7 @@ func (h *history) step() {
 	}
 }
 
-// act lets a process go on: its wait is over, or its write meets its fate.
+// act lets a process go on: its wait ends, or its write meets its fate.
 func (h *history) act(p *process) {
 	switch {
 	case p.paused:
@@ -196,7 +196,7 @@ func (h *history) land() {
 	}
 }
 
-// replace ends a life: in good order, or not. The next one has the same name.
+// replace ends a life, in good order or not. The next life has the same name.
 func (h *history) replace(p *process) {
 	switch {
 	case p.now.ended():
@@ -208,7 +208,7 @@ func (h *history) replace(p *process) {
 	}
 }
 
-// issued holds an ID against all others and against what was granted.
+// issued compares an ID with all others and with the grants.
 func (h *history) issued(p *process, id int64) {
 	h.drawn++
 	if id <= p.last {
@@ -229,7 +229,7 @@ func (h *history) issued(p *process, id int64) {
 	h.broken("invariant 2: life %d drew %+v, which no acknowledged grant holds", p.life, parts)
 }
 
-// granted takes note of a clean acknowledgement, when it reaches the process.
+// granted records a clean acknowledgement when it reaches the process.
 func (h *history) granted(p *process, w *write) {
 	var t *tenure
 	switch {

@@ -17,16 +17,16 @@ import (
 // A window of an hour, in faked time: the real keeper, clock and generator over the table in memory.
 const (
 	hour     = time.Hour
-	hourRest = hour + 4*time.Second // the quarantine that belongs to it
-	// between is the longest that a renewal comes after the one before, its jitter included
+	hourRest = hour + 4*time.Second // quarantine for that window
+	// between is the longest time between two renewals, with the jitter
 	between = 22 * time.Second
-	// grown is when the window has its full length
+	// grown is the time until the window has its full length
 	grown = 3 * time.Minute
-	// again is the longest that a keeper needs to notice that the database is back: an attempt and a pause
+	// again is the longest time until a keeper notices that the database is back: an attempt and a pause
 	again = 11 * time.Second
 )
 
-// shared is one table, and the clock of its database.
+// shared is one table, with its database's clock.
 type shared struct {
 	mu    sync.Mutex
 	table rows.Table
@@ -47,26 +47,26 @@ func newShared(workers int) *shared {
 
 func (s *shared) now() int64 { return (hour + time.Since(s.start)).Milliseconds() }
 
-// away says how a database is away.
+// away is a way in which a database is away.
 type away int
 
 const (
 	present  away = iota
 	stopped       // connections are refused
 	hung          // nothing is answered
-	oneSided      // what is asked arrives, answers do not
+	oneSided      // requests arrive, answers do not
 )
 
-// path is one process's way to the table: a lease.Store.
+// path is the way of one process to the table: a lease.Store.
 type path struct {
 	*shared
 	away         away
-	acknowledged int64 // the highest mark that this process was told
+	acknowledged int64 // the mark that reached this process last
 }
 
 var errAway = errors.New("the database is away")
 
-// write runs a statement unless the database is away, and says whether its answer arrives.
+// write runs a statement unless the database is away. It returns nil if the answer arrives.
 func (p *path) write(ctx context.Context, statement func()) error {
 	p.mu.Lock()
 	p.table.Now = p.now()
@@ -117,14 +117,14 @@ func (p *path) Release(ctx context.Context, l lease.Lease, acknowledged int64) e
 
 func (p *path) Close() {}
 
-// tell tells the process a mark.
+// tell delivers a mark to the process.
 func (p *path) tell(mark int64) {
 	p.mu.Lock()
 	p.acknowledged = mark
 	p.mu.Unlock()
 }
 
-// told is the mark that the process was told last.
+// told returns the mark that reached the process last.
 func (p *path) told() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *path) set(how away) {
 	p.mu.Unlock()
 }
 
-// proxy is a running keeper with its generator, and every ID that came of it.
+// proxy is a running keeper with its generator, and every ID it issued.
 type proxy struct {
 	*path
 	t    *testing.T
@@ -149,7 +149,7 @@ type proxy struct {
 // drawn is every ID of a test.
 type drawn map[int64]bool
 
-// startProxy starts one, with a jitter of its own: random is the story's.
+// startProxy starts a proxy with jitter from random, which belongs to the story.
 func startProxy(t *testing.T, s *shared, node string, random *rand.Rand) *proxy {
 	jitter := rand.New(rand.NewPCG(random.Uint64(), 17)).Float64
 	clock := lease.NewClock(time.Millisecond)
@@ -172,7 +172,7 @@ func startProxy(t *testing.T, s *shared, node string, random *rand.Rand) *proxy 
 	return p
 }
 
-// draw draws one ID, if there is one, and holds it against all others and the mark.
+// draw draws one ID, if there is one. It compares the ID with all others and with the mark.
 func (p *proxy) draw(all drawn) bool {
 	p.t.Helper()
 	id, count, err := p.ids.TryNextN(1)
@@ -195,7 +195,7 @@ func (p *proxy) draw(all drawn) bool {
 	return true
 }
 
-// lasts draws each second until there is no ID, for at most so long, and says for how long there were any.
+// lasts draws every second until there is no ID, for at most this time. It returns how long there were IDs.
 func (p *proxy) lasts(all drawn, most time.Duration) (d time.Duration) {
 	p.t.Helper()
 	for ; d < most && p.draw(all); d += time.Second {
@@ -204,14 +204,14 @@ func (p *proxy) lasts(all drawn, most time.Duration) (d time.Duration) {
 	return d
 }
 
-// sleep lets up to most pass, by chance, to the millisecond.
+// sleep lets a random time pass, up to most, in whole milliseconds.
 func sleep(random *rand.Rand, most time.Duration) time.Duration {
 	d := time.Duration(random.Int64N(most.Milliseconds())) * time.Millisecond
 	time.Sleep(d)
 	return d
 }
 
-// inHours runs a story many times, each with chance of its own.
+// inHours runs a story many times, each time with another seed.
 func inHours(t *testing.T, story func(*testing.T, *rand.Rand)) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 17))
@@ -244,7 +244,7 @@ func TestWithAWindowOfAnHourIDsGoOnForNearlyAllOfItWheneverTheDatabaseGoesAway(t
 			case mark > cut+hour.Milliseconds():
 				t.Fatalf("the mark is %d ticks after the cut", mark-cut)
 			}
-			sleep(random, 2*hour) // the quarantine may pass meanwhile, or not
+			sleep(random, 2*hour) // meanwhile the quarantine may end or not
 			if p.draw(all) {
 				t.Fatal("an ID after the mark")
 			}
@@ -274,7 +274,7 @@ func TestWithAWindowOfAnHourAVanishedProxysWorkerRestsForUpToTwoAndAReleasedOneF
 		mark, gone := s.table.Rows[1].Mark, time.Now()
 		next := startProxy(t, s, "b", random)
 		defer next.stop()
-		const pause = 16 * time.Second // the longest of a keeper that waits for a worker
+		const pause = 16 * time.Second // the longest pause of a keeper without a worker
 		time.Sleep(time.Duration(mark-s.now())*time.Millisecond + rest)
 		if next.draw(all) {
 			t.Fatal("the worker was given away before its rest was over")

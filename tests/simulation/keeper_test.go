@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// healthy is a lease.Store over a table in memory whose database clock can be set; nothing else is wrong with it.
+// healthy is a lease.Store over a table in memory. A test can set its database's clock; nothing else goes wrong.
 type healthy struct {
 	mu     sync.Mutex // for table
 	table  *rows.Table
@@ -44,7 +44,7 @@ func (s *healthy) Renew(_ context.Context, r lease.Renewal) (lease.Renewed, erro
 func (s *healthy) Release(context.Context, lease.Lease, int64) error { return nil }
 func (s *healthy) Close()                                            {}
 
-// keep runs a keeper over a healthy store whose clock begins two hours after the epoch, until check returns.
+// keep runs a keeper over a healthy store until check returns. The clock begins two hours after the epoch.
 func keep(t *testing.T, check func(*healthy, *generator.Generator, *lease.Clock)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &healthy{start: time.Now(), table: &rows.Table{
@@ -74,7 +74,7 @@ func keep(t *testing.T, check func(*healthy, *generator.Generator, *lease.Clock)
 
 func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
 	keep(t, func(s *healthy, ids *generator.Generator, clock *lease.Clock) {
-		for i := range 12 * 60 * 60 { // as long as it takes the clock, at 9/10 speed, to meet the database's
+		for i := range 12 * 60 * 60 { // until the clock, at 9/10 of its speed, meets the database's
 			time.Sleep(time.Second)
 			if i == 100 {
 				s.offset.Add(-int64(time.Hour))
@@ -95,7 +95,7 @@ func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
 	})
 }
 
-// The process's IDs must go on increasing, and a new lease reserves from the database's clock, which is behind them.
+// The process's IDs must go on to increase. A new lease begins at the database's clock, which is behind those IDs.
 func TestAStepBackOfTheDatabasesClockAndALostLeaseMeanNoIDsUntilTheClocksAreAWindowApart(t *testing.T) {
 	keep(t, func(s *healthy, ids *generator.Generator, clock *lease.Clock) {
 		time.Sleep(100*time.Second + time.Millisecond)

@@ -15,8 +15,8 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// process is one life of a proxy's core: the real generator, clock, keeper and store, in a goroutine that runs only
-// while the history waits for its next event.
+// process is one life of a proxy's core: the real generator, clock, keeper and store. Its goroutine runs only while the
+// history waits for its next event.
 type process struct {
 	h      *history
 	life   int
@@ -26,8 +26,8 @@ type process struct {
 	clock  *lease.Clock
 
 	monotonic time.Duration
-	rate      int  // of the monotonic clock, thousandths
-	frozen    bool // the monotonic clock stands still: the machine was suspended, or its clock is broken
+	rate      int  // of the monotonic clock, in thousandths
+	frozen    bool // the monotonic clock stands still: the machine sleeps, or the clock is broken
 	paused    bool // the process does nothing
 
 	events chan event
@@ -35,14 +35,14 @@ type process struct {
 	now    event // what it waits for
 	stop   context.CancelFunc
 
-	tenures []*tenure // acknowledged to this life
+	tenures []*tenure // those that this life got acknowledged
 	last    int64     // the last ID
-	shown   int64     // what its clock showed last
-	wrong   string    // what its own goroutine has found broken
-	over    bool      // was asked to end, and the keeper has taken that in: nothing may be issued any more
+	shown   int64     // the last reading of its clock
+	wrong   string    // a broken invariant that its goroutine found
+	over    bool      // it was asked to end and the keeper knows: it must issue nothing more
 }
 
-// event is what a process does when it can go on only with the history's help. All empty: its keeper has ended.
+// event is the point at which a process needs the history to go on. If all fields are empty, its keeper has ended.
 type event struct {
 	wait  time.Duration // above 0
 	write *write
@@ -52,13 +52,13 @@ type event struct {
 // ended reports whether Run has returned.
 func (e event) ended() bool { return e.wait == 0 && e.write == nil }
 
-// reply is what a read from the connection gives, or the error of a wait.
+// reply is the result of a read from the connection, or the error of a wait.
 type reply struct {
 	bytes []byte
 	err   error
 }
 
-// write is one statement on its way: of its first three fields one is set.
+// write is one statement on its way. One of its first three fields is set.
 type write struct {
 	acquire *rows.Acquire
 	renew   *rows.Renew
@@ -80,7 +80,7 @@ const (
 	name        = "00000000-0000-4000-8000-000000000000" // of the namespace
 )
 
-// connection is parsed once; nothing listens there.
+// connection is parsed once. Nobody listens there.
 var connection, errConnection = pgconn.ParseConfig("postgres://keeper@127.0.0.1:1/histories?sslmode=disable")
 
 func (h *history) start(node string) *process {
@@ -114,7 +114,7 @@ func (h *history) start(node string) *process {
 	return p
 }
 
-// ask is called in the process's goroutine: it hands over to the history, and goes on with its reply.
+// ask passes the turn to the history, and goes on with its reply. The process's goroutine calls it.
 func (p *process) ask(e event) reply {
 	p.events <- e
 	return <-p.reply
@@ -132,7 +132,7 @@ func (p *process) goOn(r reply) {
 	}
 }
 
-// audited is the generator as the keeper sees it.
+// audited is the generator as the keeper sees it; it checks every grant.
 type audited struct{ *process }
 
 func (a audited) Grant(worker int, from, until int64) error {
@@ -145,7 +145,7 @@ func (a audited) Grant(worker int, from, until int64) error {
 
 func (a audited) Seal() { a.ids.Seal() }
 
-// tenure is the last one of a worker.
+// tenure returns the latest one of a worker.
 func (p *process) tenure(worker int) *tenure {
 	for i := len(p.tenures) - 1; i >= 0; i-- {
 		if p.tenures[i].worker == worker {
@@ -155,7 +155,7 @@ func (p *process) tenure(worker int) *tenure {
 	return nil
 }
 
-// draw takes up to n IDs if there are some at this moment.
+// draw takes up to n IDs, as many as there are at this moment.
 func (p *process) draw(n int) {
 	if tick := p.clock.Now(); tick < p.shown {
 		p.h.broken("invariant 6: the clock of life %d stepped back from %d to %d", p.life, p.shown, tick)
@@ -171,7 +171,7 @@ func (p *process) draw(n int) {
 	}
 }
 
-// finish asks the process to end in good order. What it waits for is given up.
+// finish lets the process end in good order. It gives up whatever it waits for.
 func (p *process) finish() {
 	p.stop()
 	if p.now.write != nil {
@@ -183,7 +183,7 @@ func (p *process) finish() {
 	p.h.tombs = append(p.h.tombs, p)
 }
 
-// kill ends the process at once: nothing it still tries reaches anybody.
+// kill ends the process at once. Nothing that it still tries reaches anybody.
 func (p *process) kill() {
 	p.stop()
 	for !p.now.ended() {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 // steps is the length of a history.
 const steps = 200
 
-// histories says how many each proof leads by seed; rapid leads a fifth as many. The race detector makes them several
-// times slower, and has little to see: one goroutine runs at a time.
+// histories returns the number of histories of each proof by seed. rapid leads a fifth as many. The race detector makes
+// them several times slower, and has little to see: only one goroutine runs at a time.
 func histories() int {
 	if race.Enabled {
 		return 200
@@ -36,7 +36,7 @@ func histories() int {
 // The worlds in which no ID may come twice.
 var (
 	anyClock     = world{steps: true, told: true}
-	synchronous  = world{steps: true, failovers: true} // the servers do not even tell their timelines
+	synchronous  = world{steps: true, failovers: true} // even without reports of the timelines
 	asynchronous = world{failovers: true, acked: true, told: true, offset: skew, restores: true}
 )
 
@@ -50,8 +50,8 @@ func TestInvariantsHoldOverFailoversAndRestoresThatLoseAcknowledgedCommitsWhileC
 	prove(t, asynchronous)
 }
 
-// prove leads histories of two kinds: many by seed, whose choices are even, and some by rapid, which prefers small
-// choices and finds the shortest history that fails.
+// prove leads two kinds of histories. Those by seed choose evenly. Those by rapid prefer low choices, and rapid finds
+// the shortest history that fails.
 func prove(t *testing.T, w world) {
 	var sum history
 	begin := time.Now()
@@ -102,7 +102,7 @@ func (h *history) story(d time.Duration) string {
 		d.Round(time.Millisecond))
 }
 
-// chosen are the choices of a seed.
+// chosen returns the choices of a seed.
 func chosen(seed uint64) func(string, int, int) int {
 	random := rand.New(rand.NewPCG(seed, 1))
 	return func(_ string, low, high int) int { return low + random.IntN(high-low+1) }

@@ -17,10 +17,10 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// The other end of a keeper's connection: it understands the one pipeline that a Writer sends, and answers as the
-// history wants.
+// The other end of a keeper's connection. It understands only the pipeline that a Writer sends, and answers as the
+// history decides.
 
-// texts are the statements that change the table, as they stand in their files.
+// texts are the statements that change the table, by their files.
 var texts = map[string]string{}
 
 func readTexts() error {
@@ -36,12 +36,12 @@ func readTexts() error {
 
 var errCut = errors.New("the connection broke")
 
-// conn is a net.Conn without a network: what is written is understood at once, and a Read of the answer to a write asks
-// the history. Locked, because while a connection is opened slowly pgconn reads in another goroutine, too.
+// conn is a net.Conn without a network. It parses each write at once. When the client reads the answer, it asks the
+// history. It has a lock, because pgconn may also read in another goroutine while it opens a connection slowly.
 type conn struct {
 	p       *process
 	mu      sync.Mutex
-	more    sync.Cond // with mu: there is something to read, or never will be
+	more    sync.Cond // with mu: more to read, or the end
 	in, out []byte
 	started bool
 	queries []string
@@ -102,7 +102,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// message takes one whole message off the input.
+// message takes one whole message from the input.
 func (c *conn) message() bool {
 	if !c.started {
 		if len(c.in) < 4 || len(c.in) < int(binary.BigEndian.Uint32(c.in)) {
@@ -148,7 +148,7 @@ func must(err error) {
 	}
 }
 
-// understand reads the write in the middle of a pipeline: BEGIN, settings, the write, COMMIT.
+// understand parses a pipeline: BEGIN, settings, the write, COMMIT.
 func understand(queries []string, params [][]string) *write {
 	if len(queries) != 4 || len(params) != 4 {
 		panic(fmt.Sprintf("a keeper sent %d statements", len(queries)))
@@ -183,7 +183,7 @@ func understand(queries []string, params [][]string) *write {
 
 func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (c *conn) SetDeadline(time.Time) error      { return nil } // the history says when a deadline passes
+func (c *conn) SetDeadline(time.Time) error      { return nil } // the history decides when a deadline passes
 func (c *conn) SetReadDeadline(time.Time) error  { return nil }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
@@ -196,8 +196,8 @@ func encode(messages ...pgproto3.BackendMessage) (b []byte) {
 	return b
 }
 
-// acknowledged is the server's side of a pipeline that went well, with what is added to it,
-// and with the tag of its COMMIT.
+// acknowledged is the server's side of a pipeline that succeeded, perhaps with a notice, and with the tag of its
+// COMMIT.
 func acknowledged(a rows.Answer, notice *pgproto3.NoticeResponse, tag string) []byte {
 	one := func(row [][]byte, tag string) []byte {
 		b := encode(&pgproto3.ParseComplete{}, &pgproto3.BindComplete{})
@@ -227,7 +227,7 @@ func acknowledged(a rows.Answer, notice *pgproto3.NoticeResponse, tag string) []
 		encode(&pgproto3.CommandComplete{CommandTag: []byte(tag)}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
 }
 
-// cancelledWait is what PostgreSQL adds to a commit whose wait for the synchronous standby was cancelled.
+// cancelledWait is the warning of PostgreSQL when somebody cancelled a commit's wait for the synchronous standby.
 var cancelledWait = &pgproto3.NoticeResponse{
 	Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: "01000",
 	Message: "canceling wait for synchronous replication due to user request",

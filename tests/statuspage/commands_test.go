@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/program"
 )
 
-// wrong are states that together have every warning.
+// wrong returns states that together show every warning.
 func wrong(now time.Time) []admin.State {
 	held := admin.Lease{Held: true, Granted: true, Worker: 7, Window: time.Minute, Renewed: now.Add(-time.Minute)}
 	states := []admin.State{{
@@ -43,7 +43,7 @@ func TestEachCommandOfAWarningIsOneThatTheProgramTakes(t *testing.T) {
 					continue
 				}
 				tried[command] = true
-				// Help is for a command that exists; flags are read before, so that an unknown one is an error.
+				// --help checks the command and its flags, and changes nothing: an unknown flag is an error.
 				out, err := exec.Command(program.Path(t), append(words[1:], "--help")...).CombinedOutput()
 				leaf := words[2]
 				if words[1] == "serve" {

@@ -1,4 +1,4 @@
-// Package statuspage proves that the status page of a running proxy, in a real browser, tells real faults.
+// Package statuspage proves, in a real browser, that the status page of a running proxy shows real faults.
 package statuspage
 
 import (
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 // window is short, so that a test sees it end.
 const window = 3 * time.Second
 
-// page starts a proxy, with a worker or without, and opens its status page.
+// page starts a proxy with the flags, and opens its status page.
 func page(t *testing.T, direct string, more ...string) (*browser.Tab, *program.Proxy) {
 	t.Helper()
 	b := browser.Start(t)
@@ -33,7 +33,7 @@ func page(t *testing.T, direct string, more ...string) (*browser.Tab, *program.P
 	return b.Open("http://"+program.Field(p.Line("listening for operators"), "address")+"/", browser.View{}), p
 }
 
-// warns waits until the page has a warning of a kind that holds a text, with a command.
+// warns waits until the page has a warning of this kind, with this text and this command.
 func warns(t *testing.T, tab *browser.Tab, kind, text, command string) {
 	t.Helper()
 	tab.Await(fmt.Sprintf(`[...document.querySelectorAll("[data-kind=%s]")].some((w) =>
@@ -126,7 +126,7 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
 	if err := migrations.Up(t.Context(), direct, migrations.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	// a third of it is longer than the two seconds after which the page looks again
+	// a third of this window is longer than two seconds, after which the page reads again
 	tab, p := page(t, direct, "--window", (3 * window).String())
 	p.Leased()
 	tab.Await(`document.querySelector("#part-warnings").hidden`)

@@ -1,3 +1,4 @@
-// Package strangers has twenty thousand connections at a proxy that never log in, of each kind there is, and asks what
-// an ordinary client notices and what they cost. The proxy is the real program, against the real PostgreSQL.
+// Package strangers opens twenty thousand connections to a proxy that never log in, of each kind there is. It asks
+// whether an ordinary client notices them, and what they cost. The proxy is the real program, against a real
+// PostgreSQL.
 package strangers

@@ -21,23 +21,23 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 const (
 	many = 20_000
-	// spare is how many descriptors the test needs for itself.
+	// spare is the number of descriptors that the test needs for itself.
 	spare = 200
-	// sources is how many addresses the strangers come from: 127.0.0.2 and those that follow.
+	// sources is the number of addresses that the strangers use: 127.0.0.2 and those after it.
 	sources = 8
-	// mostResident is what the proxy may have of memory at any time, in bytes.
+	// mostResident is the most memory that the proxy may have at any time, in bytes.
 	mostResident = 64 << 20
-	// patience bounds every wait. Nothing but a proxy that fails comes near it.
+	// patience limits every wait. Only a proxy that fails comes near it.
 	patience = 60 * time.Second
 )
 
-// packet is a first packet.
+// packet returns a first packet.
 func packet(code uint32, body string) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))
 	return append(binary.BigEndian.AppendUint32(b, code), body...)
 }
 
-// clientHello is the first message of a TLS handshake.
+// clientHello returns the first message of a TLS handshake.
 func clientHello(t *testing.T) []byte {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -108,14 +108,14 @@ func TestStrangersExhaustNothing(t *testing.T) {
 	}
 }
 
-// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients,
-// two for each.
+// The proxy raises the soft limit to the hard one. It keeps descriptors for its own connections, and clients get the
+// rest, two each.
 func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 	direct := server.Migrated(t)
 	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)},
 		program.ServeArgs(t, direct, "few", "--window", "2s")...)
 	p := program.StartCommand(t, exec.Command("sh", args...)).Proxy(direct)
-	// Go's runtime leaves one out.
+	// Go's runtime keeps one descriptor.
 	if line := p.Line("msg=\"limits on clients\""); program.Field(line, "clients") != "100" ||
 		program.Field(line, "max_logins") != "50" {
 		t.Errorf("with 237 descriptors, 36 of them kept, the log says %s", line)
@@ -129,7 +129,7 @@ func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 	}
 }
 
-// room is how many strangers this process can be.
+// room returns the number of strangers that this process can open.
 func room(t *testing.T) int {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -139,8 +139,7 @@ func room(t *testing.T) int {
 	return min(many, int(limit.Cur)-spare)
 }
 
-// flood connects so many strangers, from several addresses. Each says its part and stays. That the proxy hangs up is
-// its right.
+// flood connects n strangers from several addresses. Each sends its bytes and stays. The proxy may hang up.
 func flood(t *testing.T, address string, n int, says []byte) {
 	t.Helper()
 	conns := make([]net.Conn, n)
@@ -190,7 +189,7 @@ func ordinary(t *testing.T, p *program.Proxy, secure bool) {
 	}
 }
 
-// leaseIsRenewed waits until a node's mark is raised.
+// leaseIsRenewed waits until a node's mark rises.
 func leaseIsRenewed(t *testing.T, direct, node string) {
 	t.Helper()
 	conn := server.Connect(t, direct)

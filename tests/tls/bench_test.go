@@ -18,8 +18,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// BenchmarkIdleSession tells what a session costs the proxy that has asked one thing and waits, in bytes of resident
-// memory. The upstream is scripted: PostgreSQL would not hold as many.
+// BenchmarkIdleSession measures a session that has run one statement and waits: the proxy's resident memory in bytes.
+// The upstream is scripted, because PostgreSQL would not hold as many sessions.
 func BenchmarkIdleSession(b *testing.B) {
 	const sessions = 2000
 	ca := authority.New(b, "CA")
@@ -66,7 +66,7 @@ func BenchmarkIdleSession(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswer tells what TLS costs an ID that is asked for alone and answered from memory.
+// BenchmarkAnswer measures what TLS costs a single ID from memory.
 func BenchmarkAnswer(b *testing.B) {
 	ca := authority.New(b, "CA")
 	pair := ca.Issue(b, local)
@@ -99,7 +99,7 @@ var (
 	answer   = append(bytes.Repeat([]byte("D\x00\x00\x00\x0b\x00\x01\x00\x00\x00\x011"), 20), "Z\x00\x00\x00\x05I"...)
 )
 
-// converse opens a session and asks one thing.
+// converse opens a session and runs one statement.
 func converse(b *testing.B, address string, secure bool, trusts *tls.Config) net.Conn {
 	b.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -122,7 +122,7 @@ func converse(b *testing.B, address string, secure bool, trusts *tls.Config) net
 	return conn
 }
 
-// scripted is an upstream that lets everybody in and gives everything the same answer.
+// scripted starts an upstream that lets every client in and gives the same answer to everything.
 func scripted(b *testing.B, pair authority.Pair, secure bool) string {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -171,7 +171,7 @@ func scripted(b *testing.B, pair authority.Pair, secure bool) string {
 	return listener.Addr().String()
 }
 
-// resident is the memory a process has, in bytes.
+// resident returns the resident memory of a process, in bytes.
 func resident(b *testing.B, pid int) int {
 	b.Helper()
 	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

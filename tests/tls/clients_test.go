@@ -17,7 +17,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// bothSides is a proxy with TLS on both sides, which insists on it, and a file with the CA of its certificate.
+// bothSides starts a proxy that requires TLS on both sides. It returns the URL, and a file with the CA of its
+// certificate.
 func bothSides(t *testing.T, s *stand, direct string) (at, ca string) {
 	t.Helper()
 	at = inFront(t, direct, func(settings *proxy.Settings) {
@@ -60,7 +61,7 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 	}
 }
 
-// psql sends its CancelRequest in plain text before libpq 17, and inside TLS from there on; both have to pass.
+// psql sends its CancelRequest in plain text before libpq 17, and inside TLS from 17 on. Both have to work.
 func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
@@ -93,7 +94,7 @@ func TestPsqlIsRefusedInWords(t *testing.T) {
 	}
 }
 
-// PostgreSQL's JDBC driver before 42.7.4 knows no channel binding, so that SCRAM passes even with TLS on both sides.
+// PostgreSQL's JDBC driver before 42.7.4 has no channel binding. So SCRAM works even with TLS on both sides.
 func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
 	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
 		t.Skip("PGFLURRY_TEST_CLIENTS does not ask for drivers")
@@ -113,7 +114,7 @@ func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
 			fmt.Sprintf("jdbc:postgresql://%s%s?sslmode=verify-full&sslrootcert=%s&user=%s", u.Host, u.Path, ca, scram))
 		want += "100 IDs, 99 of them from memory; a query ended with 57014, a wrong password with 28P01\n"
 	}
-	// The fifth execution prepares by name, in one breath with Bind and Execute: that one is PostgreSQL's.
+	// The fifth execution prepares by name, in the same batch as Bind and Execute. PostgreSQL answers that one.
 	if out, err := exec.Command("java", arguments...).CombinedOutput(); err != nil || string(out) != want {
 		t.Errorf("%v, it says\n%s\nexpected\n%s", err, out, want)
 	}

@@ -18,26 +18,26 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// leg is how one side of a proxy is protected.
+// leg is the protection of one side of a proxy.
 type leg int
 
 const (
 	plain leg = iota
 	inside
-	same // inside TLS, and the proxy has the server's own certificate
+	same // inside TLS, with the server's own certificate
 )
 
 func (l leg) String() string {
 	return [...]string{"plain", "TLS", "TLS with the server's certificate"}[l]
 }
 
-// combination is a line of the table in docs/tls.md.
+// combination is a row of the table in docs/tls.md.
 type combination struct {
 	client   leg
 	upstream bool // inside TLS
 	asks     bool // --client-auth password
-	// What a client that uses channel binding where it can meets with SCRAM, what one that does not,
-	// and one that insists.
+	// The outcome with SCRAM, for three clients: one uses channel binding where it can, one never does, one insists on
+	// it.
 	binds, never, insists outcome
 }
 
@@ -46,7 +46,7 @@ type outcome int
 const (
 	works     outcome = iota
 	hinted            // FATAL 28000 with a hint
-	clientsNo         // the client itself refuses to go on
+	clientsNo         // the client itself refuses
 )
 
 var combinations = []combination{
@@ -70,7 +70,7 @@ func (c combination) String() string {
 	return name
 }
 
-// start starts the proxy of a combination and returns the URL through it, and the file with the CA of its certificate.
+// start starts the proxy of a combination. It returns the URL through it, and the file with the CA of its certificate.
 func (c combination) start(t *testing.T, s *stand, direct string) (at, ca string) {
 	t.Helper()
 	pair, signer := s.proxyCA.Issue(t, local), s.proxyCA
@@ -92,7 +92,7 @@ func (c combination) start(t *testing.T, s *stand, direct string) (at, ca string
 	return with(at, "sslmode=verify-full", "sslrootcert="+ca), ca
 }
 
-// draws logs in, draws an ID from memory and asks upstream whether it sees TLS.
+// draws logs in, draws an ID from memory, and asks upstream whether its connection has TLS.
 func draws(t *testing.T, at string, upstream bool) error {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), at)
@@ -171,7 +171,7 @@ func TestEveryCombinationOfTheTable(t *testing.T) {
 	}
 }
 
-// psqlDraws is draws by psql, which reads the same URLs.
+// psqlDraws is draws with psql, which reads the same URLs.
 func psqlDraws(t *testing.T, c combination, at string, want outcome) {
 	t.Helper()
 	out, err := exec.Command("psql", at, "-XAt", "-c", ours,

@@ -1,6 +1,6 @@
-// Package tls tests TLS and logging in with real certificates, a real PostgreSQL with ssl=on, and real clients: psql,
-// pgx, and JDBC where PGFLURRY_TEST_CLIENTS asks for it.
+// Package tls tests TLS and logging in with real certificates, a PostgreSQL with ssl=on, and real clients. The clients
+// are psql, pgx, and JDBC if PGFLURRY_TEST_CLIENTS asks for it.
 //
-// combinations_test.go holds docs/tls.md's table of which logins work, line by line. Where the other side has to
-// misbehave, the tests of package proxy script it.
+// combinations_test.go checks the table of logins in docs/tls.md, row by row. Where the other side has to misbehave,
+// the tests of package proxy script it.
 package tls

@@ -9,7 +9,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// PostgreSQL prepared these when the role got them (SASLprep), so the proxy has to come to the same.
+// PostgreSQL normalizes a password (SASLprep) when a role gets it. The proxy has to get the same result.
 func TestPasswordsThatPostgreSQLPreparesLogInThroughAProxyThatAsks(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)

@@ -17,18 +17,18 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 const ours = "SELECT next_snowflake()"
 
-// hba decides how the roles of these tests log in. Who is not named comes to the package server's lines: login_scram
-// and the others by password, with TLS or without, everybody else without one.
+// hba decides how the roles of these tests log in. For all other roles the lines of package server follow. Those ask
+// login_scram and its like for a password, with TLS or without, and trust everybody else.
 const hba = `hostssl all +login_cert 127.0.0.1/32 cert
 hostssl all +login_both 127.0.0.1/32 scram-sha-256 clientcert=verify-ca
 hostssl all +only_plain 127.0.0.1/32 reject
 hostnossl all +only_tls 127.0.0.1/32 reject
 `
 
-// stand is the server of this package, with TLS, and what its clients and proxies need.
+// stand is the server of this package, with TLS, and the certificates that its clients and proxies need.
 type stand struct {
 	serverCA, proxyCA, clientCA *authority.Authority
-	server                      authority.Pair // for localhost and 127.0.0.1, as all of the server's and proxies'
+	server                      authority.Pair // for localhost and 127.0.0.1, as all certificates here
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	shared *stand
 )
 
-// secured makes the package's server speak TLS.
+// secured switches TLS on in the package's server.
 func secured(t testing.TB) *stand {
 	t.Helper()
 	once.Do(func() {
@@ -59,10 +59,10 @@ func secured(t testing.TB) *stand {
 	return shared
 }
 
-// local is a certificate for where everything listens.
+// local is a certificate for the addresses that everything uses.
 var local = authority.Leaf{CommonName: "local", Hosts: []string{"localhost", "127.0.0.1"}}
 
-// role makes a role in a group, with the password "right", and returns its name.
+// role makes a role in a group with the password "right", and returns its name.
 func role(t testing.TB, direct, group, encryption string) string {
 	t.Helper()
 	u := server.Parse(t, direct)
@@ -73,8 +73,8 @@ func role(t testing.TB, direct, group, encryption string) string {
 	return name
 }
 
-// inFront starts a proxy in front of url's server that answers in every database, and returns url through it, without
-// anything about TLS.
+// inFront starts a proxy in front of url's server. It answers in every database. inFront returns url through the proxy,
+// without parameters of TLS.
 func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
 	t.Helper()
 	u := server.Parse(t, direct)
@@ -85,7 +85,7 @@ func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
 	return u.String()
 }
 
-// offer is the proxy's side towards clients.
+// offer returns the proxy's settings for TLS towards clients.
 func offer(t testing.TB, pair authority.Pair) *pgtls.Client {
 	t.Helper()
 	made, err := pgtls.NewClient(pair.TLS, nil)

@@ -18,7 +18,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// serve starts the product with more flags and returns it with its address.
+// serve starts the product with these flags, and returns it and its address.
 func serve(t *testing.T, direct string, flags ...string) (*program.Process, string) {
 	t.Helper()
 	p := program.Start(t, append([]string{
@@ -50,7 +50,7 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 		}
 	}
 
-	// A file that cannot be used changes nothing, and the log says why.
+	// A reload with a file that cannot be used changes nothing. The log says why.
 	authority.Write(t, dir, "clients.pem", []byte("no certificate"))
 	p.Signal(syscall.SIGHUP)
 	line := p.Line("configuration not reloaded: everything stays as it was")
@@ -60,7 +60,8 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	draw()
 	old.connect(t, at)
 
-	// Everything new: the old CA of the proxy is not shown any more, the old certificates of clients are given up.
+	// Everything is new: the proxy no longer shows a certificate of its old CA, and no longer accepts client
+	// certificates of the old one.
 	nextProxy, nextClients := authority.New(t, "next proxy CA"), authority.New(t, "next client CA")
 	authority.Write(t, dir, "clients.pem", nextClients.PEM)
 	nextProxy.Issue(t, local).Write(t, dir, "proxy")
@@ -73,7 +74,7 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	draw()
 }
 
-// client is what one shows and trusts; own may be nil.
+// client is what a client shows and trusts. own may be nil.
 type client struct {
 	ca, own *authority.Authority
 	leaf    authority.Leaf
@@ -102,7 +103,7 @@ func (c client) connect(t *testing.T, at string) *pgx.Conn {
 	return conn
 }
 
-// refused expects a handshake that fails, not a word of PostgreSQL.
+// refused expects a handshake that fails, before PostgreSQL says anything.
 func (c client) refused(t *testing.T, at, who string) {
 	t.Helper()
 	conn, err := c.dial(t, at)

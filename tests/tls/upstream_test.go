@@ -16,16 +16,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// reaching starts a proxy that speaks TLS to upstream alone, and returns the URL through it.
+// reaching starts a proxy with TLS only towards upstream, and returns the URL through it.
 func reaching(t *testing.T, direct string, u pgtls.Upstream) string {
 	t.Helper()
 	return with(inFront(t, direct, func(s *proxy.Settings) { s.UpstreamTLS = u }), "sslmode=disable")
 }
 
-// functionSQL is enough of the function for a client that prepares a call of it.
+// functionSQL is enough of the function for a client that prepares a call.
 const functionSQL = "CREATE FUNCTION next_snowflake() RETURNS bigint LANGUAGE sql RETURN 1"
 
-// refusal connects and returns what the proxy or PostgreSQL says against it.
+// refusal connects and returns the error from the proxy or from PostgreSQL.
 func refusal(t *testing.T, at string) *pgconn.PgError {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), at)
@@ -58,7 +58,7 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 		name   string
 		signer *authority.Authority
 		leaf   authority.Leaf
-		works  []pgtls.Mode // with the CA
+		works  []pgtls.Mode // if the proxy has the CA
 	}{
 		{"good", ca, local, all},
 		{"for another host", ca, elsewhere, []pgtls.Mode{pgtls.Require, pgtls.VerifyCA}},

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// unasked is what a server may send at any time (protocol-flow, "Asynchronous Operations").
+// unasked are messages that a server may send at any time (protocol-flow, "Asynchronous Operations").
 var unasked = slices.Concat(
 	message('N', "SNOTICE\x00VNOTICE\x00C00000\x00Mlook\x00\x00"),
 	message('S', "search_path\x00public\x00"),
 	message('A', "\x00\x00\x00\x07channel\x00payload\x00"),
 )
 
-// says writes in pieces of so many bytes.
+// says writes b in pieces of this size.
 func (r *raw) says(b []byte, piece int) {
 	for len(b) > 0 {
 		n, err := r.conn.Write(b[:min(len(b), piece)])
@@ -37,8 +37,8 @@ func (r *raw) hears(what string, want []byte) {
 	}
 }
 
-// PostgreSQL sends a notice, a parameter or a notification wherever it likes, whole,
-// and never where a test would have it.
+// PostgreSQL may send a notice, a parameter or a notification between any two messages. A test cannot make it do so at
+// a chosen place.
 func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.T) {
 	big := strings.Repeat("x", 20_000)
 	login := slices.Concat(
@@ -74,7 +74,7 @@ func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.
 		r.hears("a copy", copied)
 		r.say(execute(ours, true))
 		r.until('Z')
-		r.say(query("LISTEN")) // is answered by what comes unasked alone
+		r.say(query("LISTEN")) // only the asynchronous messages answer it
 		r.hears("what came unasked", unasked)
 		if n := p.Stats().IDs; n != 2 {
 			t.Errorf("%d IDs came from memory; expected 2", n)
@@ -85,7 +85,7 @@ func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.
 }
 
 func TestLargeMessagesOfTheLoginPass(t *testing.T) {
-	challenge := message('R', "\x00\x00\x00\x08"+strings.Repeat("s", 30_000)) // as GSSAPI's may be
+	challenge := message('R', "\x00\x00\x00\x08"+strings.Repeat("s", 30_000)) // a challenge of GSSAPI may be as long
 	answer := message('p', strings.Repeat("t", 40_000))
 	var heard []byte
 	upstream, wait := script(t, func(r *raw) {

@@ -23,7 +23,7 @@ func TestPgxCancelsItsQueryThroughTheProxyAndGoesOn(t *testing.T) {
 	proxytest.PgxCancels(t, at, direct)
 }
 
-// PostgreSQL 18 gives a key of 32 bytes to those who ask for protocol 3.2, older ones negotiate 3.0.
+// PostgreSQL 18 gives a key of 32 bytes to a client that asks for protocol 3.2. Older versions negotiate 3.0.
 func TestTheKeyOfANewerProtocolCancels(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)

@@ -1,9 +1,9 @@
-// Package transparency tests that nobody notices the proxy: replication, what comes unasked, cancellation, the ends of
-// sessions, COPY, negotiation of the protocol, and clients and servers that do not read.
+// Package transparency tests that nobody notices the proxy. Its subjects are replication, asynchronous messages,
+// cancellation, the ends of sessions, COPY, protocol negotiation, and clients and servers that do not read.
 //
-// Whatever the proxy passes on is compared with what PostgreSQL itself says to the same bytes. Where no PostgreSQL
-// would behave as the test needs it (a key of 256 bytes, none at all, a server that closes one direction), a scripted
-// upstream does (upstream_test.go).
+// The tests compare everything that the proxy passes on with PostgreSQL's own answer to the same bytes. Some tests need
+// what no PostgreSQL does: a key of 256 bytes, no key at all, a server that closes one direction. There a scripted
+// upstream stands in (upstream_test.go).
 //
-// Package wire compares whole conversations; here are the things around them.
+// Package wire compares whole conversations. The tests here are about the things around them.
 package transparency

@@ -45,7 +45,7 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 	}
 }
 
-// The server ends in each way it has, and comes back on the same port.
+// The server ends in each of its ways, and comes back on the same port.
 func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 	binaries := server.Binaries(t)
 	for name, signal := range map[string]syscall.Signal{"fast": syscall.SIGINT, "immediate": syscall.SIGQUIT} {
@@ -66,7 +66,7 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 				got = got[:len(got)-1]
 			}
 			if name == "immediate" {
-				// Each backend tries to warn its client once, and may be ended before it has (quickdie in postgres.c).
+				// Each backend tries once to warn its client, and may be killed before it has (quickdie in postgres.c).
 				if len(want) > 1 || len(got) > 1 {
 					t.Errorf("PostgreSQL ended with %q, and through the proxy with %q; expected a warning each at most",
 						want, got)
@@ -100,7 +100,7 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 	}
 }
 
-// withoutWarning takes out PostgreSQL's warning of an immediate shutdown.
+// withoutWarning removes PostgreSQL's warning of an immediate shutdown.
 func withoutWarning(said []string) (rest []string) {
 	for _, s := range said {
 		if !strings.Contains(s, "VWARNING\x00C57P01\x00") {
@@ -110,7 +110,7 @@ func withoutWarning(said []string) (rest []string) {
 	return rest
 }
 
-// PostgreSQL looks after a client in the middle of a query where client_connection_check_interval asks for it.
+// With client_connection_check_interval, PostgreSQL checks during a query whether the client is still there.
 func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
@@ -118,7 +118,7 @@ func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 	u := server.Parse(t, at)
 	for name, vanish := range map[string]func(*raw){
 		"closes":    func(r *raw) { r.conn.Close() },
-		"is killed": func(r *raw) { _ = r.conn.SetLinger(0); r.conn.Close() }, // RST
+		"is killed": func(r *raw) { _ = r.conn.SetLinger(0); r.conn.Close() }, // sends a RST
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, u.Host, u.Path[1:], "application_name", "vanishing", "options",
@@ -131,7 +131,7 @@ func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 	}
 }
 
-// 57P03 is what makes libpq go on to the next host.
+// After 57P03 libpq tries the next host.
 func TestAServerThatIsAwayIsToldAsSuchAndLibpqTriesTheNextHost(t *testing.T) {
 	away, _ := inFront(t, "127.0.0.1:1")
 	r := dial(t, away)

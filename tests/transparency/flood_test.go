@@ -17,10 +17,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// look is how often a write that has to wait looks whether the other side refuses it.
+// look is the pause of a write that has to wait. After each pause it checks whether the other side refuses it.
 const look = 20 * time.Millisecond
 
-// push writes until all is written or the other side takes no more, and returns what is left.
+// push writes until everything is written or the other side takes no more. It returns the rest.
 func push(t *testing.T, conn *net.TCPConn, b []byte) (rest []byte, err error) {
 	for rest = b; len(rest) > 0; {
 		if err := conn.SetWriteDeadline(time.Now().Add(look)); err != nil {
@@ -38,8 +38,8 @@ func push(t *testing.T, conn *net.TCPConn, b []byte) (rest []byte, err error) {
 	return nil, nil
 }
 
-// flood says everything and reads nothing until all is said or the other side takes no more; then it reads
-// while it says the rest. It returns how many messages of each kind came, and a digest of all but what differs
+// flood writes everything, and does not read before it has written all or the other side takes no more. Then it reads
+// while it writes the rest. It returns the number of messages of each kind, and a digest without the parts that differ
 // between two sessions.
 func flood(t *testing.T, at string, said []byte, readies int) (counts map[byte]int, digest string) {
 	t.Helper()
@@ -69,7 +69,7 @@ func flood(t *testing.T, at string, said []byte, readies int) (counts map[byte]i
 			_ = r.conn.SetDeadline(time.Now().Add(patience))
 		}
 		if kind == 'D' && len(body) > 10 {
-			body = []byte("an ID") // of 15 digits and more
+			body = []byte("an ID") // 15 digits or more
 		}
 		h.Write(append([]byte{kind}, body...))
 	}
@@ -97,7 +97,7 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 		name    string
 		said    []byte
 		readies int
-		least   int // IDs that must come from memory
+		least   int // least number of IDs from memory
 	}{
 		{"Queries, all of them ours", bytes.Repeat(query(ours), statements), statements, statements},
 		{"requests, all of them ours", bytes.Repeat(execute(ours, true), statements), statements, statements},
@@ -127,8 +127,7 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 	}
 }
 
-// The other way round: the client says little and the server much, which the client does not read for as long as the
-// server is blocked.
+// The other direction: a short request with a long result. The client does not read it while the server is blocked.
 func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
@@ -141,13 +140,13 @@ func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 		other.say(query(ours))
 		other.until('Z')
 	}
-	if rows := len(deaf.until('Z')); rows != 103 { // with RowDescription, CommandComplete, ReadyForQuery
+	if rows := len(deaf.until('Z')); rows != 103 { // 100 rows, RowDescription, CommandComplete, ReadyForQuery
 		t.Errorf("%d messages came; expected 103", rows)
 	}
 	deaf.until('Z')
 }
 
-// blocked waits until that many sessions of a name wait for their client to read.
+// blocked waits until n sessions with this name wait until their client reads.
 func blocked(t *testing.T, direct, name string, sessions int) {
 	t.Helper()
 	server.Eventually(t, server.Connect(t, direct), fmt.Sprintf(

@@ -12,8 +12,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// most is how much the proxy may grow, in bytes, whatever does not read: far less than what is on its way, and far more
-// than its buffers.
+// most is the number of bytes by which the proxy may grow while some side does not read. It is far less than the data
+// under way, and far more than the proxy's buffers.
 const most = 16 << 20
 
 func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
@@ -23,7 +23,7 @@ func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
 	before := p.PeakMemory()
 	for range sessions {
 		deaf := open(t, p.Address, server.Name(t, direct), "application_name", "deaf")
-		deaf.say(query("SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")) // 1 GB each
+		deaf.say(query("SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")) // a result of 1 GB for each client
 	}
 	blocked(t, direct, "deaf", sessions)
 	if grown := p.PeakMemory() - before; grown > most {
@@ -37,7 +37,7 @@ func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
 	p.Line("worker acquired")
 	before := p.PeakMemory()
 	r := open(t, p.Address, server.Name(t, direct))
-	// 24 MB that ask for 100 GB
+	// 24 MB of statements with results of 100 GB
 	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000)
 	if rest, err := push(t, r.conn, questions); err != nil || len(rest) == 0 {
 		t.Errorf("the proxy took all %d bytes of a client that reads nothing, %v", len(questions), err)
@@ -61,7 +61,7 @@ func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
 				return
 			}
 			t.Cleanup(func() { conn.Close() })
-			(&raw{t: t, conn: conn.(*net.TCPConn)}).greet("12345678") // and then it reads no more
+			(&raw{t: t, conn: conn.(*net.TCPConn)}).greet("12345678") // and reads no more
 		}
 	}()
 	p := program.ServeUnleased(t, server.Migrated(t), t.Name(), "--upstream", listener.Addr().String())
@@ -70,7 +70,7 @@ func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
 		b    []byte
 	}{
 		{"a large message", query(strings.Repeat("x", said))},
-		// For each message that the kernel has taken the proxy remembers what is owed.
+		// The proxy remembers what is owed for each message that the kernel has taken.
 		{"small messages", bytes.Repeat(query("SELECT 1"), said/14)},
 		{"small messages that no Sync follows", bytes.Repeat(execute("", false), said/44)},
 		{"the smallest", bytes.Repeat(encode(&pgproto3.Sync{}), said/5)},

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused says that the other side of a connection takes no more. It closed its window, the kernel has since asked it
-// for room (a zero-window probe), and there was none.
+// refused says whether the other side of a connection takes no more. Its window is closed, and the kernel has since
+// probed for room (a zero-window probe) in vain.
 func refused(t *testing.T, conn *net.TCPConn) bool {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"testing"
 )
 
-// refused: only Linux tells it; elsewhere a write that has to wait counts as refused.
+// refused can find out only on Linux. Elsewhere a write that has to wait counts as refused.
 func refused(*testing.T, *net.TCPConn) bool { return true }

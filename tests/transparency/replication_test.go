@@ -18,7 +18,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// run runs a program to its end, or to the end of the test's patience.
+// run runs a program to its end, or until the test's patience ends.
 func run(t testing.TB, name string, arguments ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -32,7 +32,7 @@ func run(t testing.TB, name string, arguments ...string) string {
 	return string(out)
 }
 
-// one reads a single text value.
+// one returns a single text value.
 func one(t testing.TB, conn *pgx.Conn, sql string) string {
 	t.Helper()
 	var value string
@@ -83,7 +83,7 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 	conn := server.Connect(t, direct)
 	into := t.TempDir()
 	run(t, program, append(hostPort(t, at), "--create-slot", "--slot", "made")...)
-	// from here on WAL stays, to compare with
+	// keep all WAL from here on, to compare with
 	one(t, conn, "SELECT lsn::text FROM pg_create_physical_replication_slot('flurry', true)")
 	if made := one(t, conn, "SELECT count(*)::text FROM pg_replication_slots WHERE slot_name = 'made'"); made != "1" {
 		t.Errorf("%s slots were made through the proxy; expected 1", made)
@@ -102,7 +102,7 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name(), ".partial")
 		if name == file && name != f.Name() || name > file {
-			continue // it ends in the middle of what the server has
+			continue // the file ends in the middle of the server's segment
 		}
 		got, err := os.ReadFile(filepath.Join(into, f.Name()))
 		if err != nil {
@@ -162,7 +162,7 @@ func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
 	}
 }
 
-// Every version's walsender, whatever tools are installed.
+// With the walsender of every version of PostgreSQL, whatever tools this machine has.
 func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
@@ -174,7 +174,7 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 	for i, where := range []string{direct, at} {
 		u := server.Parse(t, where)
 		r := open(t, u.Host, u.Path[1:], "replication", "true")
-		r.say(query(ours)) // a physical walsender knows no SQL
+		r.say(query(ours)) // a physical walsender cannot run SQL
 		if reply := strings.Join(r.until('Z'), ""); !strings.Contains(reply, "C42601") &&
 			!strings.Contains(reply, "C0A000") && !strings.Contains(reply, "C08P01") {
 			t.Fatalf("a walsender was asked for an ID and said %q", reply)
@@ -192,7 +192,7 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 				streams[i] = append(streams[i], body[25:]...)
 			}
 		}
-		// The client ends its direction, the server the other one, and the session goes on.
+		// The client ends its direction, then the server does. The session goes on.
 		status := append([]byte{'r'}, make([]byte, 8+8+8+8+1)...)
 		r.say(encode(&pgproto3.CopyData{Data: status}, &pgproto3.CopyDone{},
 			&pgproto3.Query{String: "IDENTIFY_SYSTEM"}))

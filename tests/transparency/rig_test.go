@@ -20,12 +20,12 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// patience bounds every wait. Nothing but a hung server comes near it.
+// patience limits every wait. Only a server that hangs comes near it.
 const patience = 60 * time.Second
 
 const ours = "SELECT next_snowflake()"
 
-// through starts a proxy in front of url's server that answers in every database, and returns url through it.
+// through starts a proxy in front of url's server. It answers in every database. through returns url through the proxy.
 func through(t testing.TB, direct string) (string, *proxy.Proxy) {
 	t.Helper()
 	u := server.Parse(t, direct)
@@ -34,18 +34,18 @@ func through(t testing.TB, direct string) (string, *proxy.Proxy) {
 	return u.String(), p
 }
 
-// inFront starts a proxy in front of any upstream on host:port and returns its address.
+// inFront starts a proxy in front of any upstream at host:port, and returns its address.
 func inFront(t testing.TB, upstream string) (string, *proxy.Proxy) {
 	t.Helper()
 	return proxytest.Start(t, proxytest.Settings(upstream))
 }
 
-// raw is a connection that knows frames and nothing else.
+// raw is a connection that only knows frames.
 type raw struct {
 	t    testing.TB
 	conn *net.TCPConn
 	in   *bufio.Reader
-	key  []byte // contents of BackendKeyData
+	key  []byte // content of BackendKeyData
 }
 
 func dial(t testing.TB, address string) *raw {
@@ -61,7 +61,7 @@ func dial(t testing.TB, address string) *raw {
 	return &raw{t: t, conn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 64<<10)}
 }
 
-// hello is a StartupMessage of any version, parameters in the order given.
+// hello returns a StartupMessage of any version, with the parameters in this order.
 func hello(version uint32, parameters ...string) []byte {
 	b := binary.BigEndian.AppendUint32(make([]byte, 4), version)
 	for _, p := range parameters {
@@ -74,7 +74,7 @@ func hello(version uint32, parameters ...string) []byte {
 
 const version30 = 3 << 16
 
-// open is a session of the superuser, up to its first ReadyForQuery.
+// open opens a session of the superuser and reads up to its first ReadyForQuery.
 func open(t testing.TB, address, database string, more ...string) *raw {
 	t.Helper()
 	r := dial(t, address)
@@ -129,7 +129,7 @@ func (r *raw) frame() (kind byte, body []byte, err error) {
 	return head[0], body, err
 }
 
-// until reads up to and with the next message of a kind, and returns all of it as text.
+// until reads up to and including the next message of a kind, and returns all messages as text.
 func (r *raw) until(kind byte) (all []string) {
 	r.t.Helper()
 	for {
@@ -144,7 +144,7 @@ func (r *raw) until(kind byte) (all []string) {
 	}
 }
 
-// rest reads whole messages until the other side ends.
+// rest reads whole messages until the other side closes.
 func (r *raw) rest() (all []string) {
 	r.t.Helper()
 	for {

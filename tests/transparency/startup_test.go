@@ -13,8 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// greeting says the bytes and returns the messages up to ReadyForQuery or the end, without the key, which is each
-// session's own.
+// greeting sends the bytes. It returns the messages up to ReadyForQuery or the end, without the key, because each
+// session has another.
 func greeting(t *testing.T, address string, first []byte) []string {
 	t.Helper()
 	r := dial(t, address)
@@ -114,8 +114,8 @@ func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
 	}
 }
 
-// verbatim says all parts, each after the answer of one byte to the one before, and returns every byte that comes until
-// the other side closes.
+// verbatim sends all parts. It waits for one byte of answer before each next part. It returns every byte until the
+// other side closes.
 func verbatim(t *testing.T, address string, parts ...[]byte) string {
 	t.Helper()
 	r := dial(t, address)
@@ -200,7 +200,7 @@ func TestAFirstPacketThatPostgreSQLRefusesIsRefusedByTheSameBytes(t *testing.T) 
 	}
 }
 
-// words are severity, SQLSTATE, message and detail of an ErrorResponse behind the bytes before it.
+// words returns the severity, SQLSTATE, message and detail of an ErrorResponse, and the bytes before it.
 func words(said string) []string {
 	before, body, found := strings.Cut(said, "E\x00")
 	if !found || len(body) < 3 {
@@ -225,7 +225,7 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 	if !slices.Equal(want, got) || len(got) != 5 {
 		t.Errorf("to bytes behind an SSLRequest PostgreSQL says\n%q\nand the proxy\n%q", want, got)
 	}
-	// This PostgreSQL may know GSSAPI, which the proxy refuses.
+	// This PostgreSQL may support GSSAPI. The proxy refuses it.
 	if got := words(verbatim(t, u.Host, slices.Concat(gssEncRequest, hello))); len(got) != 5 || got[0] != "N" ||
 		got[4] != "Mreceived unencrypted data after GSSAPI encryption request" {
 		t.Errorf("to bytes behind a GSSENCRequest the proxy says %q", got)
@@ -240,7 +240,7 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 	}
 }
 
-// What cannot be relayed, because nobody knows where it ends, the proxy refuses in its own words.
+// The proxy cannot relay a frame whose end it cannot know. It refuses it with an error of its own.
 func TestABrokenFrameEndsTheSessionAsInPostgreSQLButInTheProxysWords(t *testing.T) {
 	direct := server.Database(t)
 	at, _ := through(t, direct)

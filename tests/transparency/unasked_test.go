@@ -10,8 +10,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A session that listens draws IDs as fast as it can while another one notifies it. Each message of either must come
-// whole, and the notifications in order: frame fails on anything torn.
+// A session listens and draws IDs as fast as it can, and another session notifies it. Answers and notifications must
+// come whole, and notifications in order. frame fails on a torn message.
 func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 	const notifications, breath = 2000, 200
 	direct := server.Migrated(t)
@@ -31,12 +31,12 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 			}
 		}
 		drawn <- breaths
-		if _, err := r.conn.Write(query("")); err != nil { // its reply is the last
+		if _, err := r.conn.Write(query("")); err != nil { // the reply to this is the last
 			t.Error(err)
 		}
 	}()
 	go func() {
-		// Each NOTIFY is a transaction of its own, so they arrive one by one.
+		// Each NOTIFY is a transaction of its own, so the notifications arrive one by one.
 		_, err := server.Connect(t, direct).Exec(t.Context(), fmt.Sprintf(`DO $$ BEGIN
 			FOR i IN 1..%d LOOP PERFORM pg_notify('flurry', i || repeat('-', i %% 300)); COMMIT; END LOOP;
 			END $$`, notifications))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// script plays the upstream: each connection it accepts goes to play, one after the other. The returned function waits
-// for the last.
+// script plays the upstream. Each connection that it accepts gets the next function of play. wait waits for the last of
+// them.
 func script(t *testing.T, play ...func(*raw)) (address string, wait func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func (r *raw) hello() {
 	}
 }
 
-// greet reads a StartupMessage and lets the client in, with a key or, for none, without.
+// greet reads a StartupMessage and lets the client in, with a key, or without one if key is empty.
 func (r *raw) greet(key string) {
 	r.hello()
 	b := message('R', "\x00\x00\x00\x00")
@@ -74,7 +74,7 @@ func (r *raw) greet(key string) {
 	_, _ = r.conn.Write(append(b, message('Z', "I")...))
 }
 
-// heard reads everything until the other side ends.
+// heard reads everything until the other side closes.
 func (r *raw) heard() string {
 	b, err := io.ReadAll(r.conn)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 		got := make([]byte, len(request))
 		_, _ = io.ReadFull(r.conn, got)
 		heard = string(got)
-		handled.Store(true) // and then the connection ends, as PostgreSQL's does when the signal is sent
+		handled.Store(true) // PostgreSQL also closes the connection after it has sent the signal
 	})
 	address, _ := inFront(t, upstream)
 	r := dial(t, address)
@@ -103,7 +103,7 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 	}
 	r.conn.Close()
 	c := dial(t, address)
-	// as libpq may ask before it cancels
+	// libpq may ask for these before it cancels
 	for _, encryption := range [][]byte{{0, 0, 0, 8, 4, 210, 22, 48}, {0, 0, 0, 8, 4, 210, 22, 47}} {
 		c.say(encryption)
 		c.hears("the refusal", []byte{'N'})

@@ -13,28 +13,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// patience is how long anything may take that happens at once on a machine with nothing else to do.
+// patience limits each wait. On an idle machine everything happens at once.
 const patience = time.Minute
 
-// load is all clients together.
+// load is all clients.
 type load struct {
 	clients []*client
 	mu      sync.Mutex
-	more    *sync.Cond // a client has done something
+	more    *sync.Cond // signals that a client has done something
 	failed  error
 }
 
-// client is one program that draws and writes. It connects to the first of its hosts that serves it, and again when it
-// is sent away.
+// client is one program that draws and writes. It connects to the first of its hosts that serves it. It connects again
+// when a proxy ends its session.
 type client struct {
 	load        *load
 	url         string
-	steps, sent int // things it did, and how often it was sent away; under load.mu
+	steps, sent int // things it did, and ends of its sessions by a proxy; under load.mu
 	ids         []int64
-	writes      int // that were acknowledged
+	writes      int // acknowledged ones
 }
 
-// startLoad starts a client for each URL. They end with the function it returns, which gives their errors.
+// startLoad starts a client for each URL. end ends them, and returns their errors.
 func startLoad(t *testing.T, urls []string) (l *load, end func() error) {
 	t.Helper()
 	l = &load{}
@@ -66,7 +66,7 @@ func (l *load) fail(err error) {
 	l.more.Broadcast()
 }
 
-// run is a client's life: a session, and the next one when it is sent away.
+// run is the life of a client: one session after the other.
 func (c *client) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		connecting, cancel := context.WithTimeout(context.Background(), patience)
@@ -84,7 +84,7 @@ func (c *client) run(ctx context.Context) error {
 	return nil
 }
 
-// session goes on until ctx ends or the proxy says farewell.
+// session goes on until ctx ends or the proxy ends the session with 57P01.
 func (c *client) session(ctx context.Context, conn *pgx.Conn) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		doing, err := c.step(conn, n)
@@ -101,7 +101,7 @@ func (c *client) session(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// did counts a thing that a client did, or that it was sent away instead.
+// did counts a thing that a client did, or the end of its session by a proxy.
 func (l *load) did(c *client, farewell bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,8 +149,8 @@ func (c *client) get(ctx context.Context, from asked, statement string, mode pgx
 	return err
 }
 
-// transaction draws and writes in a transaction. Once that has begun no farewell may come: the error says what it was,
-// and is none.
+// transaction draws and writes in a transaction. Once the transaction has begun, the proxy must not end the session. If
+// it does, the returned error does not count as an allowed end.
 func (c *client) transaction(ctx context.Context, conn *pgx.Conn) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *client) transaction(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// sent is how often each client was sent away so far.
+// sent returns for each client how often a proxy has ended its session.
 func (l *load) sent() (each []int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,7 +178,7 @@ func (l *load) sent() (each []int) {
 	return each
 }
 
-// goesOn waits until each client has done so many more things.
+// goesOn waits until each client has done this number of further things.
 func (l *load) goesOn(t *testing.T, steps int) {
 	t.Helper()
 	late := time.AfterFunc(patience, func() { l.fail(errors.New("a client hangs")) })
@@ -195,8 +195,8 @@ func (l *load) goesOn(t *testing.T, steps int) {
 	}
 }
 
-// compare expects each ID once among those that clients got, and in the table each write that was acknowledged and no
-// other. It gives the number of IDs.
+// compare expects each ID only once. The table must have each acknowledged write, and no other. It returns the number
+// of IDs.
 func (l *load) compare(t *testing.T, conn *pgx.Conn) int {
 	t.Helper()
 	var got []int64

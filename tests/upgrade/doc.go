@@ -1,14 +1,14 @@
-// Package upgrade proves docs/upgrade.md: the program of the last release and this one work together.
+// Package upgrade proves docs/upgrade.md: the program of the last release and this program work together.
 //
 //	16 clients, each of three hosts ──▶ proxy a ─┐
 //	                                 ─▶ proxy b ─┼──▶ PostgreSQL, migrated by the old program, then by the new one
 //	                                 ─▶ proxy c ─┘
 //	                                    restarted one by one: old → new → old
 //
-// The clients draw, write and reconnect all the time. A client may be sent away once each time its proxy restarts, with
-// the farewell that says so (57P01), and must then be served by another one. No ID comes twice. No statement is lost,
-// and none is carried out unheard.
+// The clients draw, write and reconnect all the time. Each restart of its proxy may end a client's session once, with
+// the error for a drain (57P01). Another proxy must serve that client then. No ID comes twice. No statement is lost,
+// and none is carried out without an answer.
 //
-// The old program is built from a commit: that of the last tag v…; while there is none, the last commit. With
-// PGFLURRY_TEST_OLD it is any other one.
+// The old program is built from the commit of the last tag v…, or from the last commit if there is no tag.
+// PGFLURRY_TEST_OLD names any other commit.
 package upgrade

@@ -16,8 +16,8 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 var errNoHistory = errors.New("there is no older commit to build: this is no Git repository, or a shallow one")
 
-// oldProgram builds the program that is to be replaced. Where there is no history, as in a tree without its repository,
-// the test is skipped, unless PGFLURRY_TEST_UPGRADE is 1.
+// oldProgram builds the program that will be replaced. In a tree without its repository there is no history: then the
+// test is skipped, or fails if PGFLURRY_TEST_UPGRADE is 1.
 func oldProgram(t *testing.T) (path, commit string) {
 	t.Helper()
 	commit, err := oldCommit()
@@ -35,7 +35,7 @@ func oldProgram(t *testing.T) (path, commit string) {
 		t.Fatalf("tar: %v\n%s", err, out)
 	}
 	path = filepath.Join(t.TempDir(), "pgflurry-old")
-	// -trimpath: Go's cache then knows the packages again, wherever they lie this time.
+	// With -trimpath Go's cache recognizes the packages in any folder.
 	out, err := exec.Command("go", "-C", source, "build", "-trimpath", "-ldflags", "-X main.givenRevision="+commit,
 		"-o", path, "./cmd/pgflurry").CombinedOutput()
 	if err != nil {
@@ -44,7 +44,7 @@ func oldProgram(t *testing.T) (path, commit string) {
 	return path, commit
 }
 
-// oldCommit is what was released last. The tip of a clean tree is this program, not an older one.
+// oldCommit returns the commit of the last release. The tip of a clean tree is this program, and no older one.
 func oldCommit() (string, error) {
 	tip := "HEAD"
 	if chosen := os.Getenv("PGFLURRY_TEST_OLD"); chosen != "" {
@@ -68,7 +68,7 @@ func oldCommit() (string, error) {
 	return commit, nil
 }
 
-// git asks the repository that these tests are in. Its folder archives the whole tree.
+// git runs git in the repository of these tests. In the root folder, archive takes the whole tree.
 func git(args ...string) (string, error) {
 	command := exec.Command("git", args...)
 	command.Dir = filepath.Join("..", "..")

@@ -13,7 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// An older schema is made by taking something away, and a later one by the functions that say what is installed.
+// These tests make an older schema by removing something, and a later one by changing the functions that report what is
+// installed.
 
 // first takes a schema back to revision 1, which has no clients.
 const first = `DROP TABLE pgflurry.client, pgflurry.client_secret; DROP FUNCTION pgflurry.note_client_change();
@@ -51,7 +52,7 @@ func TestAProxyThatIsNewerThanTheSchemaRelaysUntilTheMigrationHasRun(t *testing.
 	server.Exec(t, direct, rename+"not_made_yet TO installed_by")
 	p.Leased()
 	for worker := 0; worker < functions; {
-		worker = drawWorker(t, conn) // in the same session
+		worker = drawWorker(t, conn) // in the open session
 	}
 }
 
@@ -72,7 +73,7 @@ func TestAProxyThatRunsGoesOnWhateverALaterSchemaSays(t *testing.T) {
 	if worker := drawWorker(t, server.Connect(t, p.URL)); worker < functions {
 		t.Errorf("worker %d has answered; expected the proxy's", worker)
 	}
-	// Only at its start a proxy asks whether it may.
+	// A proxy asks for this permission only when it starts.
 	again := program.ServeUnleased(t, direct, "again")
 	again.Line(fmt.Sprintf("has revision %d, and this program knows revision %d", namespace.Revision+1,
 		namespace.Revision))
@@ -81,7 +82,7 @@ func TestAProxyThatRunsGoesOnWhateverALaterSchemaSays(t *testing.T) {
 	}
 }
 
-// drawWorker draws an ID and gives its worker.
+// drawWorker draws an ID and returns its worker.
 func drawWorker(t *testing.T, conn *pgx.Conn) int {
 	t.Helper()
 	var id int64

@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// functions are the workers of functions in the default layout, 0 to 15 of 1024.
+// functions is the number of workers for functions in the default layout: 0 to 15 of 1024.
 const functions = 16
 
 // fleet is the proxies in front of one database.
@@ -39,8 +39,8 @@ func newFleet(t *testing.T, direct string, names ...string) *fleet {
 	return f
 }
 
-// start runs a proxy and waits until it answers from memory. What another version prints is not known here: the worker
-// table tells of it, and so do its IDs.
+// start runs a proxy and waits until it answers from memory. This test does not know the log of another version, so it
+// looks at the worker table and at IDs.
 func (f *fleet) start(name, path string) {
 	f.t.Helper()
 	args := program.ServeArgs(f.t, f.direct, name, "--listen", f.address[name])
@@ -51,7 +51,7 @@ func (f *fleet) start(name, path string) {
 	through.Host = f.address[name]
 	conn := server.Connect(f.t, through.String())
 	defer conn.Close(context.Background())
-	for worker := 0; worker < functions; { // the function has answered; it answers until the proxy may
+	for worker := 0; worker < functions; { // the function answers until the proxy may
 		worker = drawWorker(f.t, conn)
 	}
 }
@@ -65,7 +65,7 @@ func (f *fleet) stop(name string) {
 	}
 }
 
-// urls are those of so many clients: each knows all proxies, and the next one prefers the next.
+// urls returns n URLs for clients. Each lists all proxies, and each begins with another one.
 func (f *fleet) urls(clients int) (urls []string) {
 	for n := range clients {
 		var hosts []string
@@ -79,7 +79,7 @@ func (f *fleet) urls(clients int) (urls []string) {
 	return urls
 }
 
-// restart replaces a proxy while clients work. Nobody is sent away twice.
+// restart replaces a proxy while clients work. It fails if a client loses its session twice.
 func (f *fleet) restart(l *load, name, path string) (sent int) {
 	f.t.Helper()
 	before := l.sent()
@@ -117,10 +117,10 @@ func TestAnUpgradeUnderLoadAndTheWayBackRepeatNoIDAndSendASessionAwayOnce(t *tes
 	l.goesOn(t, each)
 
 	from := time.Now()
-	run(t, this, "migrate", "up", "--database", direct) // docs/upgrade.md: the database first
+	run(t, this, "migrate", "up", "--database", direct) // the database first, as docs/upgrade.md says
 	l.goesOn(t, each)
 	sent, restarts := 0, 0
-	for _, path := range []string{this, former} { // and the way back
+	for _, path := range []string{this, former} { // forward, and back
 		for _, name := range f.names {
 			sent += f.restart(l, name, path)
 			restarts++
@@ -143,7 +143,7 @@ func TestAnUpgradeUnderLoadAndTheWayBackRepeatNoIDAndSendASessionAwayOnce(t *tes
 		"no other error", commit, ids, clients, restarts, took.Round(time.Millisecond), sent)
 }
 
-// isOf expects the worker table to say of which program a proxy is.
+// isOf expects the version of a proxy's program in the worker table.
 func (f *fleet) isOf(name, path string) {
 	f.t.Helper()
 	const latest = "SELECT version FROM pgflurry.worker WHERE node = $1 ORDER BY acquired_at DESC LIMIT 1"
@@ -153,7 +153,7 @@ func (f *fleet) isOf(name, path string) {
 	}
 }
 
-// run runs a program to its end, which must be a good one, and gives what it has printed.
+// run runs a program, which has to exit 0, and returns its output.
 func run(t *testing.T, path string, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(server.Within(t), path, args...).CombinedOutput()

@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// statements counts those of a connection.
+// statements counts the statements of a connection.
 type statements int
 
 func (n *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -32,7 +32,7 @@ func TestWhatAServerDoesNotTellIsAskedOnceForEachConnection(t *testing.T) {
 	config.Tracer = asked
 	var question primary.Question
 	for _, c := range []struct {
-		refused          string // from then on
+		refused          string // from then on the server refuses them
 		told             primary.Answer
 		first, afterward statements
 	}{
@@ -53,7 +53,7 @@ func TestWhatAServerDoesNotTellIsAskedOnceForEachConnection(t *testing.T) {
 			*asked = 0
 			told, err := question.Ask(server.Within(t), conn)
 			if told.System != 0 {
-				told.System = 1 // a server chooses it
+				told.System = 1 // the server chooses this value
 			}
 			if err != nil || told != c.told || *asked != expected {
 				t.Errorf("without %q: %+v (%v) by %d statements; expected %+v by %d",

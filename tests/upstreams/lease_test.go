@@ -23,7 +23,7 @@ func TestAfterAFailoverTheLeaseAndTheSurveyAreKeptAtTheNewPrimary(t *testing.T) 
 	p.serve(p.both(), "--upstream-primary", "--window", "3s", "--admin-listen", "127.0.0.1:0")
 	server.Eventually(t, server.Connect(t, p.primary.URL("postgres")),
 		"EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'pgflurry serve, survey')")
-	p.failOver() // the former primary only hangs
+	p.failOver() // the former primary hangs and still holds its connections
 	there := server.Connect(t, p.standby.URL("postgres"))
 	mark := server.Value[int64](t, there, "SELECT max(reserved_until) FROM pgflurry.worker WHERE node = 'n'")
 	server.Eventually(t, there, "(SELECT max(reserved_until) FROM pgflurry.worker WHERE node = 'n') > $1::bigint", mark)
@@ -31,7 +31,7 @@ func TestAfterAFailoverTheLeaseAndTheSurveyAreKeptAtTheNewPrimary(t *testing.T) 
 		"EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'pgflurry serve, survey')")
 }
 
-// leaseAt is a connection string with these hosts in this order.
+// leaseAt returns a connection string with these hosts in this order.
 func leaseAt(all ...*postgres.Cluster) string {
 	hosts, ports := make([]string, len(all)), make([]string, len(all))
 	for i, c := range all {

@@ -20,7 +20,7 @@ func TestAListIsTriedInOrderAndACancelRequestReachesTheServerOfItsSession(t *tes
 	proxytest.PsqlCancels(t, proxy.URL, direct)
 
 	conn := server.Connect(t, proxy.URL+"&application_name=on_the_second")
-	first.Lead(at(other)) // new sessions go there, and the database is not there
+	first.Lead(at(other)) // new sessions reach a server that lacks the database
 	refused(t, proxy.URL, "3D000")
 	ended := make(chan error, 1)
 	go func() {

@@ -1,5 +1,5 @@
-// Package upstreams puts several real servers behind a proxy: a primary and its standby, which fail over, servers of
-// other clusters, hosts that refuse and hosts that hang.
+// Package upstreams puts several real servers behind a proxy. Some are a primary and its standby, which fail over.
+// Others belong to other clusters, refuse connections, or hang.
 package upstreams
 
 import (
@@ -38,7 +38,7 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// serve runs a proxy in front of hosts whose lease database is that of either server.
+// serve runs a proxy in front of these hosts. Its lease database is on the primary, whichever that is.
 func (p *pair) serve(upstream string, more ...string) *program.Proxy {
 	p.t.Helper()
 	return program.Serve(p.t, p.primary.URL("postgres"), "n", append([]string{
@@ -46,10 +46,10 @@ func (p *pair) serve(upstream string, more ...string) *program.Proxy {
 	}, more...)...)
 }
 
-// lease is a connection string that names the standby first.
+// lease returns a connection string with both hosts, the standby first.
 func (p *pair) lease() string { return leaseAt(p.standby, p.primary) }
 
-// both is the list of both hosts, the standby first.
+// both returns the list of both hosts, the standby first.
 func (p *pair) both() string { return at(p.standby) + "," + at(p.primary) }
 
 func (p *pair) promote() {
@@ -59,7 +59,7 @@ func (p *pair) promote() {
 	}
 }
 
-// failOver has the primary hang, and the standby take its place.
+// failOver freezes the primary and promotes the standby. wake resumes the old primary.
 func (p *pair) failOver() (wake func()) {
 	p.t.Helper()
 	wake = server.Freeze(p.t, p.primary)
@@ -67,10 +67,10 @@ func (p *pair) failOver() (wake func()) {
 	return wake
 }
 
-// at is where a server listens.
+// at returns the address of a server.
 func at(c *postgres.Cluster) string { return fmt.Sprint("127.0.0.1:", c.Port) }
 
-// leadsTo checks which server a new session reaches.
+// leadsTo expects that a new session reaches this server.
 func leadsTo(t *testing.T, url string, c *postgres.Cluster) {
 	t.Helper()
 	conn := server.Connect(t, url)
@@ -79,7 +79,7 @@ func leadsTo(t *testing.T, url string, c *postgres.Cluster) {
 	}
 }
 
-// ends waits for the end of a session that says nothing, and returns why it ended.
+// ends waits for the end of an idle session, and returns the reason.
 func ends(t *testing.T, conn *pgx.Conn) *pgconn.PgError {
 	t.Helper()
 	_, err := conn.WaitForNotification(server.Within(t))
@@ -90,7 +90,7 @@ func ends(t *testing.T, conn *pgx.Conn) *pgconn.PgError {
 	return said
 }
 
-// refused checks that no session begins, and returns the error.
+// refused expects that no session begins.
 func refused(t *testing.T, url, sqlstate string) {
 	t.Helper()
 	conn, err := pgx.Connect(server.Within(t), url)

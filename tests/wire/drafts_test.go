@@ -9,7 +9,7 @@ import (
 
 const undecodable = "SELECT '\xff'" // in UTF8
 
-// Each of these an earlier draft of the proxy got wrong.
+// Earlier drafts of the proxy got each of these wrong.
 func TestUnnamedObjectsThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"))
 	remove := say(Parse("", "DELETE FROM t"), Sync)
@@ -166,14 +166,14 @@ func TestNamesThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 	checkAll(t, all)
 }
 
-// PostgreSQL looks at 63 bytes of a name.
+// PostgreSQL compares only the first 63 bytes of a name.
 func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 	run := func(name string) step { return say(Bind("", name), Execute(""), Sync) }
 	other := "SELECT 'not an ID'"
 	var all []conversation
 	for n := 61; n <= 66; n++ {
 		a, b := strings.Repeat("n", n-1)+"a", strings.Repeat("n", n-1)+"b"
-		short := min(1, max(0, 64-n)) // 1: a and b are two names, that are remembered
+		short := min(1, max(0, 64-n)) // 1: a and b are two names, and the proxy keeps both
 		all = append(all,
 			conversation{name: fmt.Sprint("Close of another, ", n, " bytes"), steps: []step{
 				say(Parse(a, ours), Sync), run(a), say(CloseStatement(b), Sync), run(a),
@@ -196,7 +196,7 @@ func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 	checkAll(t, all)
 }
 
-// PostgreSQL itself cannot say an answered form here. What it says to all the rest is compared.
+// In this search_path PostgreSQL itself cannot run an answered form. The test compares its replies to everything else.
 func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
 	st := newStand(t, 1)
 	named := []message{Bind("", "n"), Execute(""), Sync}
@@ -245,8 +245,9 @@ func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
 	}
 }
 
-// An answered call needs no function in the search_path. The Parse that stands in for it later does, and fails. The
-// client has to hear of it, or it would take the ROLLBACK that its COMMIT becomes for a success.
+// The proxy answers a call although the search_path has no such function. A Parse that the proxy sends later in its
+// place fails. The client must get that error. Otherwise it would take the ROLLBACK that its COMMIT becomes for a
+// success.
 func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
 	st := newStand(t, 1)
 	for name, run := range map[string][]message{
@@ -275,7 +276,7 @@ func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
 				t.Fatalf("%d IDs from memory; expected 1", n)
 			}
 			got := says(5, run...)
-			// 18 tells it
+			// PostgreSQL 18 reports search_path
 			got = slices.DeleteFunc(got, func(line string) bool {
 				return strings.HasPrefix(line, "ParameterStatus search_path")
 			})

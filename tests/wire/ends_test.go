@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// mixed has something of everything, in few bytes.
+// mixed has a little of everything.
 var mixed = conversation{steps: []step{
 	together(request(ours), Sync, Query(ours), Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
 	together(Query("SELECT 1"), request(ours), request(divide), request(ours), Sync, DescribeStatement(""),
 		Sync, Query(ours)),
 }}
 
-// A client may say all it has and goodbye in one breath, and read afterwards.
+// A client may send everything and a Terminate at once, and read afterwards.
 func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
 	st := newStand(t, 1)
 	for _, c := range []conversation{
@@ -36,7 +36,7 @@ func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
 	}
 }
 
-// A client that closes its sending side without a goodbye still gets its replies.
+// A client that closes its sending side without a Terminate still gets its replies.
 func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
 	st := newStand(t, 1)
 	var clients sync.WaitGroup

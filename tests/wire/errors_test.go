@@ -105,8 +105,8 @@ func TestFailedTransactionsGoAsWithPostgreSQL(t *testing.T) {
 	})
 }
 
-// The portal of an answered batch is gone with the next that is forwarded, whatever becomes of that, and so is an older
-// one. None of the Queries may fail as it runs: see crashes.
+// The next forwarded batch ends the portal of an answered batch, and an older portal, even if that batch fails. None of
+// the Queries here may fail while it runs: see crashes.
 func TestThePortalOfAnAnsweredBatchIsThatOfPostgreSQLInAFailedTransaction(t *testing.T) {
 	begin, local := say(Query("BEGIN")), together(request(ours), Sync)
 	use := together(DescribePortal(""), Sync, Execute(""), Sync)
@@ -149,7 +149,7 @@ func TestThePortalOfAnAnsweredBatchIsThatOfPostgreSQLInAFailedTransaction(t *tes
 	))
 }
 
-// int4pl, int8inc, byteaout and the like are called by OID, as lo_open and its kind are by libpq.
+// These functions are called by OID, as libpq calls lo_open and its like.
 const (
 	int4pl = 177
 	int4um = 212

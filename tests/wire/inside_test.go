@@ -25,10 +25,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A session without PostgreSQL is held against one with it: the same messages, the same transcripts but for the digits,
-// and for what only PostgreSQL can say of an error (plain).
+// Compares a session without PostgreSQL with one at PostgreSQL. Both get the same messages. The transcripts may differ
+// in the digits of IDs, and in what only PostgreSQL can say of an error (plain).
 
-// inside is the two sides of the comparison.
+// inside has the two sides of the comparison.
 type inside struct {
 	postgres func() (net.Conn, error)
 	ours     func() (net.Conn, error)
@@ -65,7 +65,7 @@ func newInside(t *testing.T) *inside {
 	}
 }
 
-// reported is what a real server says of itself.
+// reported returns the parameters that a real server reports.
 func reported(t *testing.T, url string) map[string]string {
 	names := []string{
 		"server_version", "server_encoding", "client_encoding", "application_name", "is_superuser",
@@ -88,7 +88,7 @@ func reported(t *testing.T, url string) map[string]string {
 	return values
 }
 
-// serveInside hands connections over as the proxy does.
+// serveInside passes connections on as the proxy does.
 func serveInside(t *testing.T, v *idserver.Server) func() (net.Conn, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -119,7 +119,7 @@ func serveInside(t *testing.T, v *idserver.Server) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return net.Dial("tcp", listener.Addr().String()) }
 }
 
-// hear says messages, a Sync and a Terminate in one breath, and gives what comes behind the greeting.
+// hear sends messages, a Sync and a Terminate at once. It returns what comes after the greeting.
 func (x *inside) hear(dial func() (net.Conn, error), messages []message) ([]string, error) {
 	s, err := open(dial, "a session", x.database)
 	if err != nil {
@@ -136,11 +136,11 @@ func (x *inside) hear(dial func() (net.Conn, error), messages []message) ([]stri
 	return lines, nil
 }
 
-// report is the beginning of an error or a warning: its severity, its code and its message.
+// report matches the beginning of an error or a warning: its severity, its code and its message.
 var report = regexp.MustCompile(`^(?:Error|Notice)Response \S+ (\S+) "(?:[^"\\]|\\.)*"`)
 
-// plain leaves that of it. Positions and the lines of source are PostgreSQL's own, and what it hints at is not always
-// of use here. What is no SQL has another sentence.
+// plain keeps only that part. Positions and lines of source are PostgreSQL's own, and its hints are not always useful
+// here. A syntax error (42601) has another message, so only its code counts.
 func plain(line string) string {
 	said := report.FindStringSubmatch(line)
 	switch {
@@ -152,7 +152,7 @@ func plain(line string) string {
 	return said[0]
 }
 
-// differs says how the two sides differ, if they do.
+// differs returns the difference of the two sides, or "".
 func (x *inside) differs(messages []message) (string, error) {
 	want, err := x.hear(x.postgres, messages)
 	if err != nil {
@@ -165,7 +165,7 @@ func (x *inside) differs(messages []message) (string, error) {
 	return difference(transcript{lines: want}, transcript{lines: got}, "the session without PostgreSQL"), nil
 }
 
-// check fails the test where the two sides differ, with the shortest conversation that still does.
+// check fails the test if the two sides differ. It shows the shortest conversation that still differs.
 func (x *inside) check(t *testing.T, messages []message) bool {
 	t.Helper()
 	d, err := x.differs(messages)
@@ -184,7 +184,7 @@ func (x *inside) check(t *testing.T, messages []message) bool {
 	return false
 }
 
-// insideTexts are statements that both sides carry out, or refuse by the same code.
+// insideTexts are statements that both sides carry out, or refuse with the same code.
 var insideTexts = []string{
 	"SELECT next_snowflake()", "SELECT next_snowflake(), next_snowflake()::text AS t",
 	"SELECT * FROM next_snowflakes(3)", "SELECT next_snowflake() FROM generate_series(1, 2)",
@@ -211,7 +211,7 @@ var insideTexts = []string{
 	"SELECT pg_advisory_unlock_all()", "UNLISTEN *", "SELECT current_user, session_user, current_schema",
 }
 
-// drawInside is a conversation that nobody wrote.
+// drawInside returns a random conversation.
 func drawInside(r *rand.Rand) (messages []message) {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	text := func() string { return insideTexts[r.IntN(len(insideTexts))] }
@@ -226,11 +226,11 @@ func drawInside(r *rand.Rand) (messages []message) {
 			messages = append(messages, Parse(statement, text()))
 		case 3:
 			messages = append(messages, Bind(portal, statement), DescribePortal(portal))
-		case 4: // PostgreSQL crashes on the portal of a Query that failed
+		case 4: // only named portals: PostgreSQL crashes on the unnamed one of a failed Query
 			messages = append(messages, ExecuteMax(pick("c", "x"), uint32(r.IntN(4))))
 		case 5:
 			messages = append(messages, DescribeStatement(statement))
-		case 11: // what SQL has prepared
+		case 11: // a statement that SQL's PREPARE made
 			messages = append(messages, DescribeStatement("r"), Bind(portal, "r"))
 		case 6:
 			messages = append(messages, ClosePortal(portal))
@@ -251,12 +251,12 @@ func drawInside(r *rand.Rand) (messages []message) {
 	return append(messages, Sync, Query("SHOW application_name"), Query("SHOW transaction_read_only"))
 }
 
-// usualSeed is the same in each run: of what differs in the corners of unfinished batches, a run of other conversations
-// (-words.seed) finds one in twenty thousand.
+// usualSeed makes each run the same. In the corners of unfinished batches one conversation in twenty thousand differs.
+// A run with another seed (-words.seed) may find one.
 const usualSeed = 17
 
-// modelled is the major of PostgreSQL of which a session without it has the transactions. With PostgreSQL 18 a Query in
-// a batch without its Sync may leave a transaction block open.
+// modelled is the major version of PostgreSQL whose transactions the ID database imitates. From PostgreSQL 18 on, a
+// Query in a batch without its Sync may leave a transaction block open.
 const modelled = 15
 
 func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
@@ -294,7 +294,7 @@ func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
 	}
 }
 
-// A client may take any encoding that PostgreSQL has: what this database says is ASCII.
+// A client may ask for any encoding of PostgreSQL: the ID database only sends ASCII.
 func TestASessionWithoutPostgreSQLTakesEveryEncodingOfPostgreSQL(t *testing.T) {
 	x := newInside(t)
 	names := server.Values[string](t, server.Connect(t, x.url),

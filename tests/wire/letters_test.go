@@ -16,8 +16,8 @@ var (
 	sampled = flag.Int("letters.sample", 800, "how many words of one letter more to draw")
 )
 
-// commands is the alphabet of the words that are tried one and all. Between them the Executes ask for all rows, for one
-// and for two, of one row or two.
+// commands is the alphabet of the words that are all tried. Its Executes ask for all rows, for one or for two, of
+// results with one row or two.
 var commands = map[byte]func(format int16) step{
 	'q': func(int16) step { return say(Query(ours)) },
 	'(': func(int16) step { return say(Query("BEGIN")) },
@@ -39,7 +39,7 @@ var commands = map[byte]func(format int16) step{
 
 const letters = "q(uUXbeDznrcsh"
 
-// mood is how a word is said: in a transaction block or not, and in which format its results are.
+// mood is the way to say a word: in a transaction block or not, with results in text or in binary.
 type mood struct {
 	block  bool
 	format int16
@@ -52,7 +52,7 @@ func (m mood) String() string {
 		[]string{"text", "binary"}[m.format]
 }
 
-// steps are the word's, with a Sync at the end.
+// steps returns the steps of a word, and a Sync at the end.
 func (m mood) steps(word string) (steps []step) {
 	if m.block {
 		steps = append(steps, say(Query("BEGIN")))
@@ -63,41 +63,41 @@ func (m mood) steps(word string) (steps []step) {
 	return append(steps, say(Sync))
 }
 
-// messages are the word's, and the clearing behind it.
+// messages returns the messages of a word, and the clearing after it.
 func (m mood) messages(word string) []message {
 	return append(slices.Concat(m.steps(word)...), clearing...)
 }
 
-// clearing leaves nothing of a word for the next one of its session, and shows where it ends.
+// clearing removes everything that a word leaves for the next one in its session, and marks its end.
 var clearing = say(Query("ROLLBACK"), Query("DEALLOCATE ALL"), Query("SELECT 'end of word'"))
 
 const marker = `DataRow "end of word"`
 
-// beginning is how many lines PostgreSQL says to a word before its Sync and the clearing, given all it says.
+// beginning returns the number of lines that PostgreSQL sends for a word before its Sync and the clearing.
 func beginning(lines []string) int {
-	// CommandComplete and ReadyForQuery of each, and the marker with its RowDescription
+	// CommandComplete and ReadyForQuery of each, RowDescription, and the marker
 	n := len(lines) - 2*len(clearing) - 2
 	if strings.HasPrefix(lines[n-1], "NoticeResponse") {
-		n-- // ROLLBACK outside a transaction
+		n-- // the warning for a ROLLBACK outside a transaction
 	}
 	return n - 1
 }
 
-// An errand is some words in one mood. They are said by sessions of the errand's own, word after word. Each goes to
-// PostgreSQL, to the answering proxy by a client that waits, and in one other way that is drawn for each word. A word
-// behind which its session would only relay in one of the two.
+// An errand is some words in one mood. It has sessions of its own, which say word after word. Each word goes to
+// PostgreSQL, to the answering proxy by a client that waits, and one other way at random. A word after which the proxy
+// would only relay goes one of the two ways.
 type errand struct {
 	mood  mood
 	words []string
 	seed  uint64
 }
 
-// run returns how many words were tried, and how many IDs came from memory.
+// run returns the number of words, and the number of IDs from memory.
 func (e errand) run(t *testing.T, st *stand) (tried, local int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(e.seed, 0))
 	theirs := &speaker{dial: st.dialDirect, database: st.twin, name: "PostgreSQL"}
-	known := map[string][]string{} // by what was said
+	known := map[string][]string{} // PostgreSQL's lines, by what it got
 	ask := func(word string, answered []int) ([]string, error) {
 		said := forgetting(e.mood.messages(word), answered)
 		if lines := known[string(said.bytes)]; lines != nil {
@@ -144,8 +144,8 @@ func (e errand) run(t *testing.T, st *stand) (tried, local int) {
 	return tried, local
 }
 
-// endsAnswers says that a session in which the messages were said may never be answered again:
-// a Query stands within a batch.
+// endsAnswers says whether the proxy may never answer again in a session after these messages, because a Query stands
+// within a batch.
 func endsAnswers(messages []message) bool {
 	open := false
 	for _, m := range messages {
@@ -163,7 +163,7 @@ func endsAnswers(messages []message) bool {
 	return false
 }
 
-// runAll keeps several errands going at once.
+// runAll runs several errands at a time.
 func runAll(t *testing.T, seed uint64, errands []errand) {
 	t.Helper()
 	st := newStand(t, seed)
@@ -195,7 +195,7 @@ func runAll(t *testing.T, seed uint64, errands []errand) {
 	}
 }
 
-// wordsUpTo are all words of 1 to n letters that begin with prefix.
+// wordsUpTo returns all words of 1 to n letters that begin with prefix.
 func wordsUpTo(n int, prefix string) (words []string) {
 	if prefix != "" {
 		words = append(words, prefix)
@@ -215,7 +215,7 @@ func TestEveryWordOfThreeLettersIsAnsweredAsByPostgreSQL(t *testing.T) {
 	for _, m := range moods {
 		for i := range len(letters) {
 			words := wordsUpTo(*longest, letters[i:i+1])
-			if m.format > 0 { // what costs a session each is said in text
+			if m.format > 0 { // a word that costs a session is only tried in text
 				words = slices.DeleteFunc(words, func(word string) bool { return endsAnswers(m.messages(word)) })
 			}
 			errands = append(errands, errand{m, words, seed + uint64(len(errands))})

@@ -23,42 +23,42 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// stand is one database with everything that reaches it.
+// stand is one database, and everything that leads to it.
 type stand struct {
 	t        testing.TB
 	database string
-	// the same database, for PostgreSQL alone: neither locks nor notifications reach from one to the other
+	// the same content for PostgreSQL alone, so that neither locks nor notifications reach across
 	twin    string
 	twinURL string
 	network string
 	address string
 	version int       // of the server, such as 150004
-	direct  *sync.Map // what PostgreSQL said, a transcript, by what was said to it
+	direct  *sync.Map // PostgreSQL's transcripts, by what it got
 
-	heardLocal *atomic.Int64 // local IDs in the transcripts of the answering proxies, of clients that heard to the end
+	heardLocal *atomic.Int64 // local IDs that clients of the answering proxies read
 
 	relaying  *house // forwards everything
-	answering *house // gives IDs whenever asked
-	moody     *house // has IDs one time and none the next
-	chopped   *house // gives IDs; upstream's bytes come in crumbs
+	answering *house // always has IDs
+	moody     *house // has IDs at one time and none at the next
+	chopped   *house // has IDs; upstream's bytes come a few at a time
 }
 
-// house is a proxy with three doors: a socket, TLS on it, and pipes that keep each write apart.
+// house is a proxy with three doors: a socket, TLS on that socket, and pipes that keep each write apart.
 type house struct {
 	name  string
 	proxy *proxy.Proxy
 	dial  func() (net.Conn, error)
 	tls   func() (net.Conn, error)
 	pipe  func() (net.Conn, error)
-	shut  func() // accepts nobody any more
+	shut  func() // stops accepting
 }
 
-// newStand prints the seed of the moods, which repeats them as long as sessions come one after the other.
+// newStand prints the seed of the moods. The seed repeats them if sessions come one after the other.
 func newStand(t testing.TB, seed uint64) *stand {
 	t.Helper()
 	t.Logf("seed %d", seed)
 	server.NoLeak(t)
-	everyName := migrations.Settings{Functions: sqlfuncs.All} // so that calls without a schema are compared, too
+	everyName := migrations.Settings{Functions: sqlfuncs.All} // also compares calls without a schema
 	url, twin := server.MigratedWith(t, everyName), server.MigratedWith(t, everyName)
 	addTags(t, url)
 	addTags(t, twin)
@@ -84,7 +84,7 @@ func newStand(t testing.TB, seed uint64) *stand {
 	return st
 }
 
-// apart is the same stand, with a memory of its own of what PostgreSQL said.
+// apart returns the same stand with another cache of PostgreSQL's transcripts.
 func (st *stand) apart() *stand {
 	other := *st
 	other.direct = &sync.Map{}
@@ -93,7 +93,7 @@ func (st *stand) apart() *stand {
 
 func (st *stand) dialDirect() (net.Conn, error) { return net.Dial(st.network, st.address) }
 
-// newHouse starts a proxy, and ends it with the test.
+// newHouse starts a proxy. The test ends it.
 func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source) *house {
 	st.t.Helper()
 	network := st.network
@@ -151,7 +151,7 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source)
 	}
 }
 
-// inside is the same house, entered by TLS.
+// inside returns the same house, entered through TLS.
 func (h *house) inside() *house {
 	return &house{name: h.name + " inside TLS", proxy: h.proxy, dial: h.tls}
 }
@@ -200,8 +200,7 @@ func (s *source) take(n int) (first int64, count int, err error) {
 	return first, count, nil
 }
 
-// pipeListener accepts net.Pipe connections:
-// what the client writes at once the proxy reads at once, no more and no less.
+// pipeListener accepts net.Pipe connections. The proxy reads exactly what the client writes at once.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -229,7 +228,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 func (l *pipeListener) Close() error   { close(l.closed); return nil }
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
-// newChopper relays to upstream and passes its bytes back a few at a time.
+// newChopper relays to upstream, and passes upstream's bytes back a few at a time.
 func newChopper(t testing.TB, network, address string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 )
 
-// message is what a client says: its bytes, and its name in a failing test.
+// message is a message of a client: its bytes, and its name for a failed test.
 type message struct {
 	text  string
 	bytes []byte
@@ -30,7 +30,7 @@ func Parse(name, sql string, types ...uint32) message {
 		&pgproto3.Parse{Name: name, Query: sql, ParameterOIDs: types})
 }
 
-// Bind binds without parameters; the rest are result formats.
+// Bind binds without parameters. The rest are formats of the result.
 func Bind(portal, statement string, formats ...int16) message {
 	return encode(fmt.Sprintf("Bind(%q, %q%s)", portal, statement, list(formats)),
 		&pgproto3.Bind{DestinationPortal: portal, PreparedStatement: statement, ResultFormatCodes: formats})
@@ -91,7 +91,7 @@ func FunctionCall(oid uint32, arguments ...string) message {
 	return encode(fmt.Sprintf("FunctionCall(%d, %q)", oid, arguments), f)
 }
 
-// Raw is a message no codec would make.
+// Raw is a message that no codec would make.
 func Raw(kind byte, body string) message {
 	n := len(body) + 4
 	return message{
@@ -107,7 +107,7 @@ var (
 	Terminate = encode("Terminate", &pgproto3.Terminate{})
 )
 
-// list writes the variable rest of a call.
+// list formats the variadic rest of a call.
 func list[T any](items []T) string {
 	var b strings.Builder
 	for _, item := range items {

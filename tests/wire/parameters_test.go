@@ -16,7 +16,7 @@ func int8Value(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint6
 func int4Value(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 func int2Value(n int16) []byte { return binary.BigEndian.AppendUint16(nil, uint16(n)) }
 
-// runText binds n as text, runBinary as the bytes it is.
+// runText binds n as text, runBinary in binary.
 func runText(n string, formats ...int16) step {
 	return say(BindValues("", "s", nil, values{[]byte(n)}, formats...), DescribePortal(""), Execute(""), Sync)
 }

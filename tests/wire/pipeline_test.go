@@ -2,8 +2,8 @@ package wire
 
 import "testing"
 
-// Behind the first Execute of a batch PostgreSQL judges as in a transaction, and since 18 as in a transaction block, up
-// to the Sync. So nothing of a batch may be answered of which a part is forwarded.
+// After the first Execute of a batch PostgreSQL runs the rest as in a transaction, up to the Sync. Since 18 it does so
+// as in a transaction block. So if the proxy forwards a part of a batch, it must answer no part.
 func TestABatchOfOursAndTheirsIsForwardedWhole(t *testing.T) {
 	setting := step{
 		Query("CREATE TEMP TABLE t (a int)"),

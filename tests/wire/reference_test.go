@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// script is what is said to PostgreSQL in the place of the messages that a proxy got. It is the same. Where a proxy's
-// client is promised less than PostgreSQL keeps, it has also a batch of the test's own that makes PostgreSQL forget it.
+// script is what PostgreSQL gets in place of the messages to a proxy. The messages are the same. After an answered
+// batch the proxy promises less than PostgreSQL keeps. There the script also has a batch of the test's own, which makes
+// PostgreSQL forget.
 type script struct {
 	bytes []byte
-	own   []int // how many ReadyForQuery, the replies to the test's own batches left out, come before each of these
+	own   []int // of each own batch, the ReadyForQuery before it, without those of other own batches
 }
 
-// forgetting is the script of some messages of which the proxy answered some batches, numbered among those that owe a
-// ReadyForQuery. The numbers are right up to the last batch that was answered: a session in which batches cannot be
-// counted is never answered.
+// forgetting returns the script for some messages if the proxy answered these batches. Batches are numbered by their
+// ReadyForQuery. The numbers are right up to the last answered batch: the proxy never answers in a session in which it
+// cannot count batches.
 func forgetting(messages []message, answered []int) (s script) {
-	open := false   // a batch of which the Sync is to come
-	ours := false   // it was answered
-	portal := false // an answered batch left one
+	open := false   // a batch waits for its Sync
+	ours := false   // the proxy answered this batch
+	portal := false // an answered batch had a portal
 	parsed := false // and a statement
 	batch := 0
 	for _, m := range messages {
@@ -47,8 +48,8 @@ func forgetting(messages []message, answered []int) (s script) {
 	return s
 }
 
-// usesUnnamed says that a message is a Bind or a Describe of the unnamed statement. The name of a portal counts as far
-// as PostgreSQL looks at it.
+// usesUnnamed says whether a message is a Bind or a Describe of the unnamed statement. A portal's name counts as far as
+// PostgreSQL compares it.
 func (m message) usesUnnamed() bool {
 	body := string(m.bytes[5:])
 	switch m.bytes[0] {
@@ -61,8 +62,8 @@ func (m message) usesUnnamed() bool {
 	return false
 }
 
-// strip takes the replies to the test's own batches out of what PostgreSQL said to the script. ready counts the
-// ReadyForQuery that came before its first message was said.
+// strip removes the replies to the test's own batches. ready is the number of ReadyForQuery before the script's first
+// message.
 func (s script) strip(lines []string, ready int) ([]string, error) {
 	own, kept := s.own, []string(nil)
 	for _, line := range lines {

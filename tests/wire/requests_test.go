@@ -2,12 +2,12 @@ package wire
 
 import "testing"
 
-// request is what a driver sends to run one statement, up to Sync.
+// request returns the messages by which a driver runs one statement, up to the Sync.
 func request(sql string, formats ...int16) []message {
 	return []message{Parse("", sql), Bind("", "", formats...), DescribePortal(""), Execute("")}
 }
 
-// together joins messages and requests to one breath.
+// together joins messages and requests into one step.
 func together(parts ...any) (all step) {
 	for _, part := range parts {
 		switch part := part.(type) {

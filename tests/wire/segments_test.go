@@ -8,14 +8,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// addTags makes tags whose numbers are as long as IDs, and so are masked as IDs are.
+// addTags makes tags with numbers as long as IDs, so that they are masked as IDs are.
 func addTags(t testing.TB, url string) {
 	t.Helper()
 	server.Exec(t, url, `INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('order', 2000000000000000),
 		('it''s', 3000000000000000)`)
 }
 
-// tags gives the numbers of the tags there are from a source of IDs.
+// tags gives numbers for the existing tags, from a source of IDs.
 type tags struct{ *source }
 
 var errNoTag = errors.New("no such tag")
@@ -88,7 +88,7 @@ func TestNumbersOfATagAreAnsweredAsByPostgreSQL(t *testing.T) {
 			say(Query("BEGIN")), say(Query(ourNumber)), together(request(ourNumber), Sync),
 			together(request("SELECT next_segment('missing')"), Sync),
 			say(Query(ourNumber)), together(request(ourNumber), Sync), say(Query("ROLLBACK")),
-			say(Query("SELECT next_segment('it''s')")), // order's may come again: the function's draws were rolled back
+			say(Query("SELECT next_segment('it''s')")), // numbers of order may repeat: its draws were rolled back
 		}, local: 3},
 		{name: "a bound tag, unnamed", steps: []step{
 			say(Parse("", numberOf), bound("", "order"), DescribePortal(""), Execute(""), Sync),

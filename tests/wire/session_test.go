@@ -14,22 +14,22 @@ import (
 	"github.com/jackc/pgproto3/v2"
 )
 
-// patience bounds every wait. Nothing but a hung server comes near it.
+// patience limits every wait. Only a server that hangs comes near it.
 const patience = 15 * time.Second
 
-// session is a client's connection. One goroutine reads all the time, so that neither side ever waits for the other to
-// take what it has to say.
+// session is a client's connection. One goroutine reads all the time, so the two sides never block each other with
+// unread data.
 type session struct {
 	conn net.Conn
-	text string // whom it talks to
+	text string // the other side
 
 	mu    sync.Mutex
 	heard transcript
-	ended error // why reading is over
+	ended error // why reading has ended
 	news  chan struct{}
 }
 
-// open connects and starts up. The greeting is part of the transcript.
+// open connects and starts a session. The greeting belongs to the transcript.
 func open(dial func() (net.Conn, error), text, database string, parameters ...string) (*session, error) {
 	conn, err := dial()
 	if err != nil {
@@ -50,7 +50,7 @@ func start(conn net.Conn, text, database string, parameters ...string) (*session
 	return s, s.waitForGreeting()
 }
 
-// startup is the first packet of a session.
+// startup returns the first packet of a session.
 func startup(database string, parameters ...string) []byte {
 	m := &pgproto3.StartupMessage{
 		ProtocolVersion: pgproto3.ProtocolVersionNumber,
@@ -93,7 +93,7 @@ func (s *session) listen() {
 	}
 }
 
-// wait blocks until done is true of the transcript, or reading is over.
+// wait blocks until done is true for the transcript, or reading has ended.
 func (s *session) wait(done func(transcript) bool) error {
 	for {
 		s.mu.Lock()
@@ -113,19 +113,19 @@ func (s *session) waitForGreeting() error {
 	return s.wait(func(t transcript) bool { return t.ready > 0 })
 }
 
-// hears is the transcript up to now.
+// hears returns the transcript so far.
 func (s *session) hears() transcript {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heard
 }
 
-// reference tells the lines of PostgreSQL, from a line of the session's on, given the batches that were answered since.
+// reference returns PostgreSQL's lines, from a line of the session on, if the proxy answered these batches since then.
 type reference func(answered []int) (lines []string, err error)
 
-// follow waits until there are as many lines from one on as a reference says, or, if it is strict, one that differs.
-// While lines come in the reference learns from them which batches were answered. ready is how many ReadyForQuery there
-// were before.
+// follow waits until the session has, after the line from, as many lines as the reference says. If strict is true, it
+// also stops at the first line that differs. While lines arrive, it tells the reference which batches were answered.
+// ready is the number of ReadyForQuery up to from.
 func (s *session) follow(from, ready int, strict bool, says reference) (want []string, err error) {
 	for {
 		heard := s.hears()
@@ -152,7 +152,8 @@ func (s *session) say(b []byte) error {
 	return err
 }
 
-// finish waits for the server's end and returns all it said. A server that does not end shows as the last line.
+// finish waits until the server closes, and returns everything it sent. If the server does not close, the last line
+// says so.
 func (s *session) finish() transcript {
 	err := s.wait(func(transcript) bool { return false })
 	s.conn.Close()
@@ -164,13 +165,13 @@ func (s *session) finish() transcript {
 	return s.heard
 }
 
-// goodbye is how a client leaves that has nothing more to say. The server may have left before.
+// goodbye sends a Terminate, as a client that has nothing more to say. The server may have closed before.
 func (s *session) goodbye() transcript {
 	_ = s.say(Terminate.bytes)
 	return s.finish()
 }
 
-// halfClose is how a client leaves that ends its sending side and still listens; false: its connection cannot.
+// halfClose ends the sending side and still reads. It returns false if the connection cannot do that.
 func (s *session) halfClose() bool {
 	half, ok := s.conn.(interface{ CloseWrite() error })
 	return ok && half.CloseWrite() == nil

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// speaker says word after word in one session, which is opened with the first.
+// speaker says one word after the other in one session. The first word opens it.
 type speaker struct {
 	dial     func() (net.Conn, error)
 	database string
 	name     string
-	cut      *rand.Rand // says a word in one breath, cut into pieces; nil waits where a client can
+	cut      *rand.Rand // cuts a word into pieces and does not wait; nil: waits after each step
 
 	s        *session
-	from     int     // lines of the words before this one
-	ready    int     // ReadyForQuery among them
-	previous string  // word, for who reads a failing test
-	ids      []int64 // of the sessions that are over
+	from     int     // lines before this word
+	ready    int     // ReadyForQuery before this word
+	previous string  // the word before, for a failed test
+	ids      []int64 // of earlier sessions
 }
 
 func (p *speaker) begin() error {
@@ -34,7 +34,7 @@ func (p *speaker) begin() error {
 	return p.s.conn.SetDeadline(time.Now().Add(patience))
 }
 
-// take gives the lines of the present word up to now, or the first n of them, and leaves the rest to the next.
+// take returns the lines of the present word so far, but at most n. Further lines belong to the next word.
 func (p *speaker) take(n int) (lines []string) {
 	heard := p.s.hears()
 	end := min(p.from+n, len(heard.lines))
@@ -48,8 +48,8 @@ func (p *speaker) take(n int) (lines []string) {
 	return lines
 }
 
-// sayThrough says a script and returns all that comes until the marker, of which the script ends with the asking. It is
-// how PostgreSQL is asked: nobody knows yet what to wait for.
+// sayThrough says a script and returns all lines up to the marker at its end. It is the way to ask PostgreSQL, because
+// only the marker shows how much will come.
 func (p *speaker) sayThrough(said script) ([]string, error) {
 	if err := p.begin(); err != nil {
 		return nil, err
@@ -73,10 +73,10 @@ func (p *speaker) sayThrough(said script) ([]string, error) {
 	return said.strip(p.take(size), 0)
 }
 
-// asking is how a speaker learns what PostgreSQL says to a word, given the batches of it that were answered.
+// asking returns what PostgreSQL says to a word if the proxy answered these batches of it.
 type asking func(word string, answered []int) (lines []string, err error)
 
-// differs says a word and tells how what comes differs from what PostgreSQL says.
+// differs says a word and returns the difference from PostgreSQL.
 func (p *speaker) differs(m mood, word string, ask asking) string {
 	err := p.begin()
 	if err != nil {
@@ -107,11 +107,11 @@ func (p *speaker) differs(m mood, word string, ask asking) string {
 	return d
 }
 
-// sayPatiently waits after each step that asks for replies. How many there are by then, PostgreSQL's reply to the word
-// so far tells.
+// sayPatiently waits after each step that asks for replies. PostgreSQL's reply to the word so far tells how many lines
+// to wait for.
 func (p *speaker) sayPatiently(m mood, word string, ask asking) error {
 	steps := m.steps(word)
-	before := len(steps) - 1 - len(word) // steps that are no letters
+	before := len(steps) - 1 - len(word) // the steps before the letters
 	for i, step := range steps {
 		if err := p.s.say(joinBytes(step)); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (p *speaker) sayCut(messages []message) error {
 	return nil
 }
 
-// goodbye ends the session; the next word begins another.
+// goodbye ends the session. The next word opens another.
 func (p *speaker) goodbye() {
 	if p.s != nil {
 		p.ids = append(p.ids, p.s.goodbye().ids...)

@@ -10,29 +10,29 @@ import (
 	"testing"
 )
 
-// step is what a client says in one breath before it waits.
+// step is what a client sends without a pause. Then the client waits.
 type step []message
 
 func say(messages ...message) step { return messages }
 
-// asks says that PostgreSQL flushes its replies to one of the messages.
+// asks says whether PostgreSQL flushes its replies after one of the messages.
 func (s step) asks() bool {
 	return slices.ContainsFunc(s, func(m message) bool { return strings.IndexByte("QFSHcf", m.bytes[0]) >= 0 })
 }
 
-// conversation is a list of steps and what must come of it. The test says goodbye at the end by itself.
+// conversation is a list of steps, and the expectations. The test adds the Terminate at the end.
 type conversation struct {
 	name  string
 	steps []step
-	// local is how many IDs the proxy gives from memory when the client waits after each step.
+	// local is the number of IDs from memory if the client waits after each step
 	local int
-	// hasty clients do not wait after a step that asks for no reply, though an error would come at once.
+	// hasty clients do not wait after a step that asks for no reply, though an error would come at once
 	hasty bool
-	// halfCloses says that the client ends its sending side instead of saying goodbye, where its connection can.
+	// halfCloses: if its connection can, the client ends its sending side instead of sending a Terminate
 	halfCloses bool
-	// brief says that it is one of many of a kind: it goes some of the ways only.
+	// brief: there are many conversations of this kind, so it only goes some of the ways
 	brief bool
-	// with are startup parameters: name, value, …
+	// with has startup parameters: name, value, …
 	with []string
 }
 
@@ -51,8 +51,8 @@ func (c conversation) String() string {
 	return b.String()
 }
 
-// postgresSays is the transcript of some messages and a Terminate, said to PostgreSQL in one breath. answered are the
-// batches that the proxy has answered, of which PostgreSQL forgets what it must.
+// postgresSays returns PostgreSQL's transcript of the messages and a Terminate, sent at once. answered are the batches
+// that the proxy has answered. After each the test makes PostgreSQL forget what the proxy forgets.
 func (st *stand) postgresSays(c conversation, messages []message, answered []int) (transcript, error) {
 	said := forgetting(messages, answered)
 	key := strings.Join(c.with, "\x00") + "\x00\x00" + string(said.bytes)
@@ -67,7 +67,7 @@ func (st *stand) postgresSays(c conversation, messages []message, answered []int
 		return transcript{}, err
 	}
 	t := s.finish()
-	// A client that waits during COPY does not send Terminate, so what PostgreSQL says to it does not count.
+	// A client that waits during COPY sends no Terminate, so PostgreSQL's reply to the Terminate does not count.
 	i := slices.IndexFunc(t.lines, func(l string) bool {
 		return strings.Contains(l, "unexpected message type 0x58 during COPY")
 	})
@@ -81,7 +81,7 @@ func (st *stand) postgresSays(c conversation, messages []message, answered []int
 	return t, nil
 }
 
-// saysTo is what PostgreSQL says to some messages of a conversation.
+// saysTo returns what PostgreSQL says to some messages of a conversation.
 func (st *stand) saysTo(c conversation, messages []message) reference {
 	return func(answered []int) ([]string, error) {
 		t, err := st.postgresSays(c, messages, answered)
@@ -89,7 +89,7 @@ func (st *stand) saysTo(c conversation, messages []message) reference {
 	}
 }
 
-// patientlyThrough says step by step, and waits after each for as much as PostgreSQL says to the steps so far.
+// patientlyThrough says the steps one by one. After each it waits for as much as PostgreSQL sends for the steps so far.
 func (st *stand) patientlyThrough(c conversation, h *house) (transcript, error) {
 	s, err := open(h.dial, h.name, st.database, c.with...)
 	if err != nil {
@@ -98,7 +98,7 @@ func (st *stand) patientlyThrough(c conversation, h *house) (transcript, error) 
 	var said []message
 	for i, step := range c.steps {
 		if err := s.say(joinBytes(step)); err != nil {
-			return s.finish(), nil // what was said until then shows why
+			return s.finish(), nil // the transcript so far shows why
 		}
 		said = append(said, step...)
 		if c.hasty && !step.asks() {
@@ -120,7 +120,7 @@ func (st *stand) patientlyThrough(c conversation, h *house) (transcript, error) 
 	return s.goodbye(), nil
 }
 
-// cutThrough says everything without waiting, in pieces that end at the given offsets.
+// cutThrough sends everything without waiting, in pieces that end at these offsets.
 func (st *stand) cutThrough(
 	c conversation, dial func() (net.Conn, error), name string, cuts ...int,
 ) (transcript, error) {
@@ -145,14 +145,14 @@ func (st *stand) cutThrough(
 	return s.goodbye(), nil
 }
 
-// differs tells how what a proxy said to a conversation differs from what PostgreSQL says to it, which has forgotten
-// what it must.
+// differs returns the difference between a proxy's transcript and PostgreSQL's, after PostgreSQL has forgotten the
+// same.
 func (st *stand) differs(c conversation, got transcript, name string) (string, error) {
 	want, err := st.postgresSays(c, c.all(), got.since(1))
 	return difference(want, got, name), err
 }
 
-// randomCuts are 1 to 8 offsets in order.
+// randomCuts returns 1 to 8 offsets in order.
 func randomCuts(r *rand.Rand, c conversation) []int {
 	size := len(joinBytes(c.all()))
 	var cuts []int
@@ -163,7 +163,7 @@ func randomCuts(r *rand.Rand, c conversation) []int {
 	return slices.Compact(cuts)
 }
 
-// difference is empty where two transcripts agree, else it shows them side by side.
+// difference returns "" if two transcripts agree. Otherwise it shows them side by side.
 func difference(want, got transcript, name string) string {
 	if slices.Equal(want.lines, got.lines) {
 		return ""
@@ -188,9 +188,9 @@ func difference(want, got transcript, name string) string {
 	return b.String()
 }
 
-// confuses says that PostgreSQL itself gets these messages wrong: a Query or FunctionCall after an Execute without a
-// Sync between, which no driver sends. From version 18 on (18.4) the command after that Sync fails with XX000,
-// "StartTransactionCommand: unexpected state STARTED". There is nothing to compare with then.
+// confuses says whether PostgreSQL itself gets these messages wrong. That is a Query or FunctionCall after an Execute
+// without a Sync between, which no driver sends. From version 18 on (18.4) the command after that Sync fails with
+// XX000, "StartTransactionCommand: unexpected state STARTED". Then there is nothing to compare with.
 func (st *stand) confuses(messages []message) bool {
 	executed, ever := false, false
 	for _, m := range messages {
@@ -210,9 +210,9 @@ func (st *stand) confuses(messages []message) bool {
 	return false
 }
 
-// crashes says that these messages may crash PostgreSQL itself, without a proxy. In a block a Query that fails as it
-// runs leaves its unnamed portal there, whose statements are in memory that is free. Seen in 15.18 and 18.4 with BEGIN
-// by Execute, ROLLBACK TO of no savepoint, a Query of two statements, Execute of the unnamed portal.
+// crashes says whether these messages may crash PostgreSQL itself, without a proxy. In a transaction block a Query that
+// fails while it runs leaves its unnamed portal, whose statements are in freed memory. Seen in 15.18 and 18.4 with
+// BEGIN by Execute, ROLLBACK TO of no savepoint, a Query of two statements, Execute of the unnamed portal.
 func crashes(messages []message) bool {
 	failing := []string{"ROLLBACK TO ", "FETCH ", "DECLARE ", "DEALLOCATE ", "COPY ", "DO ", "SAVEPOINT "}
 	left, bound := false, false
@@ -235,7 +235,7 @@ func crashes(messages []message) bool {
 	return false
 }
 
-// check holds a conversation with PostgreSQL and, in every way there is, with the proxies.
+// check has a conversation with PostgreSQL and, in every way, with the proxies.
 func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	t.Helper()
 	if st.confuses(c.all()) {
@@ -252,7 +252,7 @@ func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	type way struct {
 		name  string
 		run   func() (transcript, error)
-		brief bool // also a brief conversation goes it
+		brief bool // also for brief conversations
 	}
 	cuts := randomCuts(r, c)
 	for _, w := range []way{
@@ -283,7 +283,7 @@ func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	}
 }
 
-// agrees asserts that a proxy said to a conversation what PostgreSQL says, and no ID twice.
+// agrees expects that a proxy said the same as PostgreSQL, and gave no ID twice.
 func (st *stand) agrees(t *testing.T, c conversation, got transcript, err error, name string) bool {
 	t.Helper()
 	d := ""
@@ -301,7 +301,7 @@ func (st *stand) agrees(t *testing.T, c conversation, got transcript, err error,
 	return true
 }
 
-// checkDistinct asserts that no ID comes twice.
+// checkDistinct fails if an ID came twice.
 func (st *stand) checkDistinct(t *testing.T, ids []int64) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
@@ -312,7 +312,7 @@ func (st *stand) checkDistinct(t *testing.T, ids []int64) {
 	}
 }
 
-// checkAll runs conversations, some at once.
+// checkAll checks conversations, some at the same time.
 func checkAll(t *testing.T, conversations []conversation) {
 	seed := rand.Uint64()
 	st := newStand(t, seed)

@@ -11,17 +11,17 @@ import (
 	"github.com/jackc/pgproto3/v2"
 )
 
-// transcript is what a server said: one line a message, IDs masked, and the IDs.
+// transcript is what a server said, with one line a message and masked IDs, and the IDs themselves.
 type transcript struct {
 	lines []string
 	ids   []int64
-	// ready counts the ReadyForQuery, the greeting's included. answered are the batches that brought local IDs, by how
-	// many there were before theirs.
+	// ready counts the ReadyForQuery, also that of the greeting. answered has the batches with local IDs, by the number
+	// of ReadyForQuery before them.
 	ready    int
 	answered []int
 }
 
-// add takes a line, and the IDs that stood in it.
+// add adds a line, and the IDs in it.
 func (t *transcript) add(line string, ids []int64) {
 	t.lines, t.ids = append(t.lines, line), append(t.ids, ids...)
 	switch {
@@ -32,7 +32,7 @@ func (t *transcript) add(line string, ids []int64) {
 	}
 }
 
-// since are the answered batches from the n-th ReadyForQuery on, numbered from there.
+// since returns the answered batches from the n-th ReadyForQuery on, numbered from there.
 func (t *transcript) since(n int) (answered []int) {
 	for _, k := range t.answered {
 		if k >= n {
@@ -44,7 +44,7 @@ func (t *transcript) since(n int) (answered []int) {
 
 func isReady(line string) bool { return strings.HasPrefix(line, "ReadyForQuery") }
 
-// localIDs counts those the proxy gave from memory.
+// localIDs counts the IDs that the proxy gave from memory.
 func (t transcript) localIDs() (n int) {
 	for _, id := range t.ids {
 		if id >= firstLocalID {
@@ -55,9 +55,9 @@ func (t transcript) localIDs() (n int) {
 }
 
 const (
-	// firstLocalID begins the range of the IDs the tests' proxies give. PostgreSQL's are smaller for decades to come.
+	// firstLocalID is the least ID of the tests' proxies. PostgreSQL's IDs will be smaller for decades.
 	firstLocalID = 1 << 60
-	// leastID is below any ID, and above anything else that stands in a transcript.
+	// leastID is less than any ID, and greater than any other number in a transcript.
 	leastID = 1e15
 )
 
@@ -66,7 +66,7 @@ var (
 	temporary = regexp.MustCompile(`\bpg_temp_[0-9]+\b`) // the schema of a session's temporary objects
 )
 
-// masker renders messages, and takes out what differs between two sessions that say the same.
+// masker turns messages into lines. It removes what differs between two sessions that say the same.
 type masker struct{ ids []int64 }
 
 func (m *masker) text(s string) string {
@@ -94,7 +94,7 @@ func (m *masker) value(v []byte) string {
 		m.ids = append(m.ids, int64(binary.BigEndian.Uint64(v)))
 		return "<binary id>"
 	}
-	// as text does, but thousands of times
+	// the same as text, for thousands of values
 	if id, err := strconv.ParseInt(string(v), 10, 64); err == nil && id >= leastID && v[0] != '+' {
 		m.ids = append(m.ids, id)
 		return strconv.Quote("<id>")
@@ -109,7 +109,7 @@ func (m *masker) line(message pgproto3.BackendMessage) string {
 		for _, f := range v.Fields {
 			table := "no table"
 			if f.TableOID != 0 {
-				table = "table" // temporary tables have other OIDs in each session
+				table = "table" // in each session temporary tables have other OIDs
 			}
 			fields = append(fields, fmt.Sprintf("%q %s %d type %d size %d modifier %d format %d",
 				f.Name, table, f.TableAttributeNumber, f.DataTypeOID, f.DataTypeSize, f.TypeModifier, f.Format))
@@ -143,7 +143,7 @@ func (m *masker) line(message pgproto3.BackendMessage) string {
 	return fmt.Sprintf("%T %+v", message, message)[len("*pgproto3."):]
 }
 
-// report writes every field of an error or notice that is set, so that a field lost on the way shows.
+// report writes every field of an error or notice that is set, so a field that the proxy loses shows.
 func (m *masker) report(e *pgproto3.ErrorResponse) string {
 	s := fmt.Sprintf("%s/%s %s %q", e.Severity, e.SeverityUnlocalized, e.Code, m.text(e.Message))
 	for _, field := range []struct{ name, value string }{
@@ -162,12 +162,12 @@ func (m *masker) report(e *pgproto3.ErrorResponse) string {
 		}
 	}
 	if e.Code == "25P02" || e.Code == "25P01" {
-		return s // which of the messages, or which line, noticed it depends on what upstream was sent before
+		return s // which message or line noticed it depends on what upstream got before
 	}
 	return s + fmt.Sprintf(" at %d %d, %s:%d %s", e.Position, e.InternalPosition, e.File, e.Line, e.Routine)
 }
 
-// receive reads one message. io.EOF is the end between two messages, anything else a torn one.
+// receive reads one message. It returns io.EOF at an end between two messages, and another error at a torn one.
 func receive(f *pgproto3.Frontend, m *masker) (line string, err error) {
 	message, err := f.Receive()
 	if err != nil {
@@ -176,10 +176,10 @@ func receive(f *pgproto3.Frontend, m *masker) (line string, err error) {
 	return m.line(message), nil
 }
 
-// framedReader knows where messages end: pgproto3 calls an end between two of them as unexpected as one within.
+// framedReader knows where messages end. pgproto3 itself calls an end between two messages unexpected, too.
 type framedReader struct {
 	r    io.Reader
-	left int // bytes of the present message that are missing
+	left int // missing bytes of the present message
 	head []byte
 }
 

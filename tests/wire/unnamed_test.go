@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// After a local answer PostgreSQL's unnamed statement and portal are not what the client believes. What is forwarded
-// next finds those of the answered batch, if it begins with them, or none: never the ones of before.
+// After a local answer PostgreSQL's unnamed statement and portal are not those that the client has in mind. The next
+// forwarded batch finds those of the answered batch if it begins with them. Otherwise it finds none, and never older
+// ones.
 func TestUnnamedObjectsAreThoseOfPostgreSQL(t *testing.T) {
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
@@ -61,7 +62,7 @@ func TestUnnamedObjectsAreThoseOfPostgreSQL(t *testing.T) {
 			local, say(Bind("", "", 0, 0), Sync), say(Bind("", "", 7), Execute(""), Sync), bindRun,
 		}, local: 2},
 		{name: "a local statement, executed with a limit", steps: []step{
-			// as many as there are: answered, with PortalSuspended
+			// as many as there are: the proxy answers, with PortalSuspended
 			local, say(Bind("", ""), ExecuteMax("", 1), Sync), bindRun,
 		}, local: 3},
 		{name: "a local statement, closed", steps: []step{

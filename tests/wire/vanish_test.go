@@ -11,11 +11,11 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// vanished are the kinds of conversations that clients leave, in few bytes.
+// vanished are the kinds of conversations that clients leave, each in few bytes.
 var vanished = [][]message{
 	slices.Concat(
 		say(Query(ours)), say(Parse("", ours), Bind("", ""), Execute(""), Sync), // answered
-		// forwarded, behind a batch of the proxy's own
+		// forwarded, after a batch of the proxy's own
 		say(Bind("p", ""), Execute("p"), Sync, Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
 		say(Parse("", "bad"), Bind("", ""), Sync), // fails
 		say(Query("COPY (SELECT 1) TO STDOUT"), Query("CREATE TEMP TABLE t (a int)"), Query("BEGIN"), Query(ours)),
@@ -23,18 +23,18 @@ var vanished = [][]message{
 		say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone,
 			Sync, Query(ours)),
 	),
-	{Query(ours), Raw('H', "x"), Query(""), Bind("", "")}, // these left a session behind once
+	{Query(ours), Raw('H', "x"), Query(""), Bind("", "")}, // these once left a session behind
 }
 
-// leave are the ways to vanish.
+// leave has the ways to vanish.
 var leave = map[string]func(conn *net.TCPConn) error{
 	"closes":                 (*net.TCPConn).Close,
 	"resets":                 func(conn *net.TCPConn) error { _ = conn.SetLinger(0); return conn.Close() },
 	"half-closes and closes": func(conn *net.TCPConn) error { _ = conn.CloseWrite(); return conn.Close() },
 }
 
-// A client that vanishes at any byte leaves nothing behind:
-// no session, no backend, and, which the stand looks for, no goroutine.
+// A client that vanishes at any byte leaves no session and no backend. The stand also checks that it leaves no
+// goroutine.
 func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	st := newStand(t, 1)
 	conn := server.Connect(t, st.twinURL)
@@ -58,7 +58,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 		}
 	}
 	greeted := (len(joinBytes(vanished[0])) + len(joinBytes(vanished[1])) + 2) * len(leave)
-	const atOnce = 120 // backends, of the 200 that there may be
+	const atOnce = 120 // backends; the server allows 200
 	for wave := range slices.Chunk(indices(len(clients)), atOnce) {
 		var vanishing sync.WaitGroup
 		for i := range 12 {
@@ -82,7 +82,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		st.answering.proxy.Wait() // nobody is sent away: they have left by themselves
+		st.answering.proxy.Wait() // the drain sends nobody away: the clients have left
 	}()
 	select {
 	case <-over:
@@ -98,7 +98,7 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// vanish says something, behind the greeting or instead of it, and leaves.
+// vanish sends something, after the greeting or instead of it, and leaves.
 func (st *stand) vanish(said []byte, greeted bool, leave func(*net.TCPConn) error) error {
 	conn, err := st.answering.dial()
 	if err != nil {
@@ -109,7 +109,7 @@ func (st *stand) vanish(said []byte, greeted bool, leave func(*net.TCPConn) erro
 		if err != nil {
 			return err
 		}
-		defer func() { _ = s.wait(func(transcript) bool { return false }) }() // its goroutine ends
+		defer func() { _ = s.wait(func(transcript) bool { return false }) }() // ends its goroutine
 	}
 	if _, err := conn.Write(said); err != nil {
 		return err

@@ -16,7 +16,7 @@ var (
 	wordsSeed = flag.Uint64("words.seed", 0, "repeat the random words of this seed; 0 draws one")
 )
 
-// alphabet is what words are made of: commands as drivers send them, and as none does.
+// alphabet has the letters of words: commands as drivers send them, and as none does.
 var alphabet = map[byte]step{
 	'q': say(Query(ours)),
 	'Q': say(Query("SELECT 1")),
@@ -32,7 +32,7 @@ var alphabet = map[byte]step{
 	'd': say(DescribeStatement("")),
 	's': say(Sync),
 	'h': say(Flush),
-	// from here on only in random words
+	// letters from here on are only in random words
 	'p': say(Parse("", ours)),
 	'P': say(Parse("", "SELECT 2")),
 	'N': say(Parse("", "nonsense")),
@@ -69,11 +69,11 @@ var alphabet = map[byte]step{
 	'G': say(ExecuteMax("p", 1)),
 	'F': say(Sync, Query("FETCH 1 FROM p")),
 	'W': say(Parse("", "SELECT generate_series(1, 3)"), Bind("", ""), ExecuteMax("", 1)),
-	// ways of COPY
+	// kinds of COPY
 	'O': together(request("COPY (SELECT 1) TO STDOUT")),
 	']': say(Query("COPY t FROM STDIN"), copyLine("1"), CopyFail("enough")),
 	'}': say(Query("COPY t FROM STDIN"), copyLine("x"), CopyDone),
-	// ways of DEALLOCATE
+	// kinds of DEALLOCATE
 	'1': say(Parse("d", "DEALLOCATE ALL")),
 	'2': say(Bind("", "d"), Execute("")),
 	'4': say(Query("DO $$BEGIN EXECUTE 'DEALLOCATE ALL'; END$$")),
@@ -81,15 +81,15 @@ var alphabet = map[byte]step{
 	'%': together(request("DO $$BEGIN EXECUTE 'DEALLOCATE ALL'; RAISE 'no'; END$$")),
 	'&': say(Parse("d", "DO $$BEGIN EXECUTE 'DEALLOCATE ALL'; RAISE 'no'; END$$")),
 	'@': say(Query("DEALLOCATE s; SELECT 1/0")),
-	// what cannot be read
+	// messages that cannot be parsed
 	'H': say(Raw('H', "x")),
 	'S': say(Raw('S', "x")),
 	'!': say(Query(undecodable)),
 	'?': say(Parse("", undecodable)),
 	'~': say(Raw('P', "\x00SELECT 1\x00")),
 	'|': say(Raw('Q', "SELECT 1\x00\x00")),
-	// names as long as PostgreSQL's, longer ones that are the same to it,
-	// and one that is longer than the proxy's buffer
+	// names of PostgreSQL's full length, longer names that PostgreSQL takes for the same, and one that is longer than
+	// the proxy's buffer
 	'6': say(Parse(name63, ours)),
 	'7': say(Bind("", name63+"xyz"), Execute("")),
 	'8': say(CloseStatement(name63+"x"), Parse(name63+"y", "SELECT 6")),
@@ -109,10 +109,10 @@ const (
 	shortLetters = "qQx()uUXbnrdsh"
 	longLetters  = shortLetters +
 		"qqqqssuuuuuuuuuuubbbbbbrrrrrrrRRnnnnpPNmMeEwczZDKCRBfoiI3tTvV[aAjJkgGFWO]}124$%&@HS!?~|6678900005yY"
-	halfClose = '.' // the end of a word whose client does not say goodbye
+	halfClose = '.' // at the end of a word: the client sends no Terminate
 )
 
-// spell makes a conversation of a word: each letter a step, and a Sync at the end.
+// spell turns a word into a conversation: a step for each letter, and a Sync at the end.
 func spell(word string) conversation {
 	c := conversation{name: word, hasty: true}
 	copies := strings.ContainsAny(word, "iI]}")
@@ -127,13 +127,13 @@ func spell(word string) conversation {
 		c.steps = append(c.steps, alphabet[word[i]])
 	}
 	c.steps = append(c.steps, say(Sync))
-	if copies { // it may end within a COPY, which ignores Sync
+	if copies { // the word may end within a COPY, which ignores Sync
 		c.steps = append(c.steps, say(CopyFail("the word ends"), Sync))
 	}
 	return c
 }
 
-// tryWord holds a word's conversation in one of several ways and tells what differs.
+// tryWord has a word's conversation in one of several ways, and returns the difference.
 func (st *stand) tryWord(word string, r *rand.Rand, way int) (string, error) {
 	c := spell(word)
 	if st.confuses(c.all()) || crashes(c.all()) {
@@ -156,7 +156,7 @@ func (st *stand) tryWord(word string, r *rand.Rand, way int) (string, error) {
 		}
 		name = fmt.Sprintf("%s proxy, cut at %v", h.name, cuts)
 		dial := h.pipe
-		if c.halfCloses { // which a pipe cannot
+		if c.halfCloses { // a pipe cannot do that
 			dial = h.dial
 		}
 		got, err = st.cutThrough(c, dial, h.name, cuts...)
@@ -169,13 +169,13 @@ func (st *stand) tryWord(word string, r *rand.Rand, way int) (string, error) {
 
 const ways = 4
 
-// shrink deletes letters from a word as long as it still differs.
+// shrink removes letters from a word while it still differs.
 func (st *stand) shrink(word string, r *rand.Rand, way int) (string, string) {
 	last := ""
 	for i := 0; i < len(word); {
 		shorter := word[:i] + word[i+1:]
 		differs := ""
-		for range 4 { // cuts and moods are drawn anew each time
+		for range 4 { // each try has other cuts and moods
 			if d, err := st.tryWord(shorter, r, way); d != "" && err == nil {
 				differs = d
 				break
@@ -190,7 +190,7 @@ func (st *stand) shrink(word string, r *rand.Rand, way int) (string, string) {
 	return word, last
 }
 
-// checkWord reports false when a difference was found and reported.
+// checkWord returns false if it found and reported a difference.
 func (st *stand) checkWord(t *testing.T, word string, r *rand.Rand, way int) bool {
 	d, err := st.tryWord(word, r, way)
 	if err != nil {
@@ -222,8 +222,8 @@ func TestAllShortWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	}
 }
 
-// drawWord draws 4 to 24 letters that PostgreSQL gets right. A letter is often followed by a Sync, as drivers do, or
-// nothing would be answered.
+// drawWord returns 4 to 24 random letters that PostgreSQL gets right. A Sync often follows a letter, as with drivers.
+// Without that the proxy would answer nothing.
 func (st *stand) drawWord(r *rand.Rand) string {
 	for {
 		var b strings.Builder
@@ -243,7 +243,7 @@ func (st *stand) drawWord(r *rand.Rand) string {
 	}
 }
 
-// seedOfWords is the one that was asked for, or a new one.
+// seedOfWords returns the given seed, or a new one.
 func seedOfWords() uint64 {
 	if *wordsSeed != 0 {
 		return *wordsSeed

@@ -18,7 +18,7 @@ import org.hibernate.HibernateException;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.jdbc.ReturningWork;
 
-/** The recipe for JDBC, and the one for Hibernate over a session that is nothing but a connection. */
+/** The recipe for JDBC, and the one for Hibernate. In place of Hibernate's session there is just a connection. */
 final class Ahead {
     private static final Snowflakes IDS = new Snowflakes(100, Duration.ofSeconds(1));
 
@@ -38,7 +38,7 @@ final class Ahead {
         return new HikariDataSource(config);
     }
 
-    /** One that Hibernate's generator asks for a connection. */
+    /** A session as Hibernate's generator needs it: it only lends its connection. */
     private record Session(Connection connection) implements SharedSessionContractImplementor {
         @Override
         public <T> T doReturningWork(ReturningWork<T> work) {
@@ -58,7 +58,7 @@ final class Ahead {
         return drawn;
     }
 
-    /** What four threads draw, each by a task of its own. */
+    /** Runs a task in each of four threads, and returns the IDs that they draw. */
     private static List<Long> parallel(Callable<List<Long>> task) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {
@@ -116,7 +116,7 @@ final class Ahead {
         return drawn;
     }
 
-    /** A source of the user's own that gives nothing must not be asked for ever. */
+    /** The user's own source may give nothing. Then the recipe must not ask for ever. */
     private static void refusesShortDraws() {
         try {
             new Snowflakes(100, Duration.ofSeconds(1)).take(1, n -> new long[0]);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { Snowflakes } from '../../../recipes/typescript/snowflakes.js'
 
-const draws = new pg.Pool({ max: 1 }) // the place comes from PGHOST and its like
+const draws = new pg.Pool({ max: 1 }) // PGHOST and its like name the server
 draws.on('error', () => {})
 const ids = new Snowflakes(draws)
 const standardInput = createInterface({ input: process.stdin })[Symbol.asyncIterator]()

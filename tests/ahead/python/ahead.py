@@ -11,7 +11,7 @@ import psycopg
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../recipes/python"))
 from snowflakes import Snowflakes  # noqa: E402
 
-ids = Snowflakes()  # the place comes from PGHOST and its like
+ids = Snowflakes()  # PGHOST and its like name the server
 
 
 def parallel():
@@ -81,7 +81,7 @@ def forked(fork=os.fork):
 
 
 def forked_in_c():
-    return forked(ctypes.PyDLL(None).fork)  # which runs no hook of Python, as uWSGI's forks do not
+    return forked(ctypes.PyDLL(None).fork)  # runs no hook of Python, like the forks of uWSGI
 
 
 deeds = {

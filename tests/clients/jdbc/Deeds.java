@@ -35,7 +35,7 @@ final class Deeds {
         return mode == null ? "" : mode;
     }
 
-    /** The server's own password is empty; a database without tables has none of those. */
+    /** The superuser has an empty password. In a database without tables the user has a real one. */
     private static String password() {
         return bare() ? env("PGPASSWORD") : "";
     }
@@ -226,7 +226,7 @@ final class Deeds {
             try (Statement other = sender.createStatement()) {
                 other.execute("NOTIFY news, 'hello'");
             }
-            PGNotification[] heard = listener.unwrap(PGConnection.class).getNotifications(0); // 0: until one comes
+            PGNotification[] heard = listener.unwrap(PGConnection.class).getNotifications(0); // 0: waits for one
             List<String> news = Arrays.stream(heard).map(each -> each.getName() + " " + each.getParameter()).toList();
             return new Report.Outcome(news, List.of(id));
         }
@@ -279,7 +279,7 @@ final class Deeds {
         });
     }
 
-    /** What gives the IDs of one thread. */
+    /** Draws the IDs of one thread. */
     private interface Drawing {
         List<Long> draw(int n) throws Exception;
     }

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What a program shares with every other one: one JSON line a deed. */
+/** Prints the line of JSON of each deed, as every program here does. */
 final class Report {
-    /** A deed: it gives the result and the IDs. */
+    /** A deed. It returns the result and the IDs. */
     interface Deed {
         Outcome act() throws Exception;
     }
@@ -39,7 +39,7 @@ final class Report {
         }
     }
 
-    /** What act throws: that it does is the expected outcome. */
+    /** Returns the error that act must throw. */
     static Object refused(Deed act) throws Exception {
         try {
             act.act();

@@ -1,4 +1,4 @@
-// What the programs share that tell what a driver makes of an ID: a JSON line for each driver, of four observations.
+// The report of the programs that show what a driver makes of an ID: a line of JSON for each driver.
 //
 //	driver    its name
 //	version   its version
@@ -6,7 +6,7 @@
 //	row       what JSON.stringify makes of the row, or its error; null where there is no document
 //	document  the type and text of the ID within to_jsonb(row)
 
-// seen is a value as JavaScript has it.
+// seen describes a value: its type and its text.
 export const seen = value => ({ type: typeof value === 'bigint' ? 'BigInt' : typeof value, text: String(value) })
 
 // written is a row as JSON.
@@ -18,7 +18,7 @@ function written(row) {
   }
 }
 
-// tell prints a line. row has the key id; document is what the driver gives for to_jsonb(row), null for nested rows.
+// tell prints a line. row has the key id. document is the driver's value of to_jsonb(row), or null for nested rows.
 export function tell(driver, version, row, document) {
   console.log(JSON.stringify({
     driver, version, bigint: seen(row.id), row: document && written(row), document: document && seen(document.id),

@@ -1,4 +1,4 @@
-// What every program here shares: one JSON line a deed.
+// Prints the line of JSON of each deed, as every program here does.
 import { readFileSync } from 'node:fs'
 
 export const passwordRole = 'client_password', scramRole = process.env.CLIENT_ROLE, password = 'right'
@@ -6,15 +6,15 @@ export const asleep = `SELECT count(*)::int AS sleepers FROM pg_stat_activity
   WHERE wait_event = 'PgSleep' AND datname = current_database()`
 export const tls = () => ({ ca: readFileSync(process.env.CLIENT_CA, 'utf8'), rejectUnauthorized: true })
 
-// bare is whether the database has no tables.
+// bare says whether the database has no tables.
 export const bare = Boolean(process.env.CLIENT_BARE)
 
 // version of a module, from its own package.json.
 export const version = module =>
   JSON.parse(readFileSync(new URL(`node_modules/${module}/package.json`, import.meta.url))).version
 
-// run prints the version if that is all that is asked for; else it does those of the deeds that are asked for, each of
-// which gives a line's fields.
+// run does the deeds that CLIENT_DEEDS names. Each returns the fields of its line. With the argument "version" run only
+// prints the version.
 export async function run(version, deeds) {
   if (process.argv[2] === 'version') {
     console.log(version)
@@ -32,7 +32,7 @@ export async function run(version, deeds) {
   }
 }
 
-// refused is what a promise is rejected with: that it is, is the expected outcome.
+// refused returns the error of a promise that must be rejected.
 export async function refused(promise) {
   try {
     await promise
@@ -44,8 +44,7 @@ export async function refused(promise) {
 
 export const none = why => async () => ({ none: why })
 
-// fromPool draws 100 IDs, 25 by each of four that borrow at the same time; draw() takes a connection from the pool and
-// gives it back.
+// fromPool draws 100 IDs: four borrowers draw 25 each at the same time. draw() borrows a connection from the pool.
 export async function fromPool(draw) {
   const drawn = await Promise.all([1, 2, 3, 4].map(async () => {
     const ids = []
@@ -55,7 +54,7 @@ export async function fromPool(draw) {
   return { ids: drawn.flat().map(String) }
 }
 
-// inParallel draws 1,000 IDs on each of four connections; draw(n) opens one and gives n IDs in the order they came.
+// inParallel draws 1,000 IDs on each of four connections. draw(n) opens one and returns n IDs in the order they came.
 export async function inParallel(draw) {
   const drawn = await Promise.all([1, 2, 3, 4].map(() => draw(1000)))
   return { ids: drawn.flat().map(String) }

@@ -5,7 +5,7 @@ import { bigint, pgTable, text } from 'drizzle-orm/pg-core'
 import pg from 'pg'
 import * as report from './report.js'
 
-// using gives the ORM with a pool of one connection; what settings do not say comes from PGHOST and its like.
+// using returns the ORM with a pool of one connection. PGHOST and its like fill in what settings leave out.
 async function using(settings, act) {
   const pool = new pg.Pool({ max: 1, ...settings })
   try {
@@ -34,7 +34,7 @@ async function draw(db) {
 }
 // snippet: end
 
-// refused is the driver's error, which Drizzle wraps.
+// refused returns the driver's error, which Drizzle wraps.
 const refused = promise => report.refused(promise.catch(problem => { throw problem.cause ?? problem }))
 
 const login = (user, more) => async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import pg from 'pg'
 import * as report from './report.js'
 
-// connected is a client; everything that settings do not say comes from PGHOST and its like.
+// connected returns a client. PGHOST and its like fill in what settings leave out.
 async function connected(settings) {
   const client = new pg.Client(settings)
   await client.connect()

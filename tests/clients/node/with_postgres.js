@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import postgres from 'postgres'
 import * as report from './report.js'
 
-// using gives one connection; everything that settings do not say comes from PGHOST and its like.
+// using returns one connection. PGHOST and its like fill in what settings leave out.
 async function using(settings, act) {
   const sql = postgres({ max: 1, ssl: false, ...settings })
   try {
@@ -153,8 +153,8 @@ const cancel = () =>
     while ((await other.unsafe(report.asleep))[0].sleepers === 0);
     sleep.cancel()
     const cancelled = await said
-    // The server signals a backend twice, the process and its group; the second may meet the next statement, because
-    // this driver does not wait for the end of its cancel request, as libpq does.
+    // The server signals a backend twice: the process and its group. The second signal may hit the next statement,
+    // because this driver does not wait for the end of its cancel request. libpq does.
     const draw = () => sleeper`SELECT next_snowflake() AS id`
     const [{ id }] = await draw().catch(met => {
       if (met.code !== '57014') throw met

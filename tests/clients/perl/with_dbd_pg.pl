@@ -17,7 +17,7 @@ sub connected {
     return DBI->connect($place . ($more // ''), $user // '', $password // '', $settings);
 }
 
-# refused is what the code dies of: that it does is the expected outcome.
+# refused returns the error of code that must die.
 sub refused {
     my ($code) = @_;
     eval { $code->(); 1 } and return 'no error';

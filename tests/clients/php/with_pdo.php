@@ -17,7 +17,7 @@ function connected(
     ]);
 }
 
-// refused is what is thrown: that it is, is the expected outcome.
+// refused returns the error of code that must throw.
 function refused(callable $act): mixed
 {
     try {

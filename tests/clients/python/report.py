@@ -22,7 +22,7 @@ def run(version, **deeds):
             continue
         try:
             line = do()
-        except Exception as problem:  # the line is the report; the other side decides
+        except Exception as problem:  # the test that reads the line decides
             line = {"error": f"{type(problem).__name__}: {problem}", "sqlstate": sqlstate(problem)}
         print(json.dumps({"deed": name.rstrip("_"), **line}, default=str), flush=True)
 

@@ -52,7 +52,7 @@ def tls():
     return login(report.SCRAM_ROLE, ssl=ssl.create_default_context(cafile=os.environ["CLIENT_CA"]))()
 
 
-async def unprepared(connection):  # asyncpg prepares everything, here behind one's back
+async def unprepared(connection):  # asyncpg prepares every statement, here on its own
     row = await connection.fetchrow("SELECT next_snowflake()")
     more = [await connection.fetchval("SELECT next_snowflake()") for _ in range(2)]
     return {"result": [list(row.keys()), type(row[0]).__name__], "ids": [str(id) for id in (row[0], *more)]}

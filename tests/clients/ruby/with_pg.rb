@@ -17,7 +17,7 @@ def connect(**more)
   end
 end
 
-# refused is what is raised: that it is, is the expected outcome.
+# refused returns the error of a block that must raise one.
 def refused
   yield
   'no error'

@@ -11,7 +11,7 @@ proc texts {values} { return "\[[join [lmap value $values {text $value}] {, }]\]
 
 proc asked {name} { return [expr {$name in [split $::env(CLIENT_DEEDS)]}] }
 
-# deed runs a script whose result is two lists: what is compared, and the IDs.
+# deed runs a script that returns two lists: the result to compare, and the IDs.
 proc deed {name script} {
     if {![asked $name]} return
     if {[catch {apply [list {} $script]} outcome options]} {
@@ -23,7 +23,7 @@ proc deed {name script} {
 
 proc none {name why} { if {[asked $name]} { puts "{\"deed\": [text $name], \"none\": [text $why]}" } }
 
-# connected gives a connection; everything that more does not say comes from PGHOST and its like.
+# connected returns a connection. PGHOST and its like fill in what more leaves out.
 proc connected {{more sslmode=disable}} { return [pg_connect -conninfo $more] }
 
 # ask runs a statement and gives its rows, or its SQLSTATE and message.

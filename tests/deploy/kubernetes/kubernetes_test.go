@@ -1,5 +1,5 @@
 // Package kubernetes tests deploy/kubernetes against Kubernetes' own types. It is a module of its own, so that the
-// product requires none of them.
+// product does not require those.
 package kubernetes
 
 import (
@@ -22,14 +22,14 @@ import (
 
 const folder = "../../../deploy/kubernetes/"
 
-// objects are what a kustomization makes.
+// objects are the result of a kustomization.
 type objects struct {
 	deployment apps.Deployment
 	service    core.Service
 	budget     policy.PodDisruptionBudget
 }
 
-// build builds a kustomization, and reads what it makes as Kubernetes would: an unknown field is an error.
+// build builds a kustomization and decodes the result as strictly as Kubernetes can: an unknown field is an error.
 func build(t *testing.T, name string) (o objects) {
 	t.Helper()
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder+name)
@@ -60,7 +60,7 @@ func read(t *testing.T, text []byte, into any) {
 	}
 }
 
-// proxies are the containers of the proxy in a pod.
+// proxies returns the containers in a pod that run the proxy.
 func proxies(pod core.PodSpec) (found []core.Container) {
 	for _, c := range append(pod.InitContainers, pod.Containers...) {
 		if strings.HasPrefix(c.Image, "pgflurry:") {
@@ -70,7 +70,7 @@ func proxies(pod core.PodSpec) (found []core.Container) {
 	return found
 }
 
-// variable is the value of an environment variable of a container.
+// variable returns the value of an environment variable of a container.
 func variable(t *testing.T, c core.Container, name string) string {
 	t.Helper()
 	for _, v := range c.Env {

@@ -23,7 +23,7 @@ settings.configure(
 )
 django.setup()
 
-if os.environ.get("PGDATABASE"):  # without it only the version is asked for
+if os.environ.get("PGDATABASE"):  # without it only the version is wanted
     from shop.models import Author, Book
 
 

@@ -1,4 +1,4 @@
-// Package authority makes certificates for tests: a CA of their own, and what it signs.
+// Package authority makes certificates for tests: a CA, and certificates that it signs.
 package authority
 
 import (
@@ -24,7 +24,7 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// New makes a CA that nobody trusts yet.
+// New makes a CA. Nobody trusts it yet.
 func New(t testing.TB, name string) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t)}
@@ -35,14 +35,14 @@ func New(t testing.TB, name string) *Authority {
 	return a
 }
 
-// Pool holds the CA alone.
+// Pool returns a pool that holds only this CA.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
 	return pool
 }
 
-// Leaf is what a certificate says. The zero value is valid for a day, for a server and a client, and names nobody.
+// Leaf is the content of a certificate. The zero value is valid for a day, for a server and a client, and names nobody.
 type Leaf struct {
 	CommonName string
 	Hosts      []string // names and IP addresses
@@ -96,7 +96,7 @@ func (p Pair) Write(t testing.TB, dir, name string) (cert, key string) {
 	return Write(t, dir, name+".crt", p.Cert), Write(t, dir, name+".key", p.Key)
 }
 
-// Write writes a file that nobody else may read, and returns its path.
+// Write writes a file that only its owner may read, and returns its path.
 func Write(t testing.TB, dir, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -1,4 +1,4 @@
-// Package browser shows pages to a headless Chromium, and says what it thought of them.
+// Package browser opens pages in a headless Chromium, and fails the test if a page complains.
 package browser
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long anything in a page may take. It is far more than it needs.
+// patience limits each step in a page. A step needs far less.
 const patience = time.Minute
 
-// Browser is one Chromium. Its tabs share nothing but the program.
+// Browser is one Chromium. Its tabs share only the program.
 type Browser struct {
 	t   testing.TB
 	ctx context.Context
 }
 
-// Start runs Debian's Chromium until the test ends. Where there is none the test is skipped, or fails if
+// Start runs Debian's Chromium until the test ends. Without Chromium the test is skipped, or fails if
 // PGFLURRY_TEST_BROWSER is set.
 func Start(t testing.TB) *Browser {
 	t.Helper()
@@ -45,7 +45,7 @@ func Start(t testing.TB) *Browser {
 	allocator, endAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for the program's end
+		_ = chromedp.Cancel(ctx) // waits until the program has ended
 		end()
 		endAll()
 	})
@@ -62,7 +62,7 @@ type View struct {
 	NoScript      bool
 }
 
-// Tab is one page. What its console says is a failure of the test, and so is a request to any other origin.
+// Tab is one page. A message on its console fails the test, and so does a request to another origin.
 type Tab struct {
 	t      testing.TB
 	ctx    context.Context
@@ -70,7 +70,7 @@ type Tab struct {
 	origin string
 
 	mu       sync.Mutex
-	expected []string // in console messages
+	expected []string // console messages that contain one of these are expected
 }
 
 // Open shows a page.
@@ -91,7 +91,7 @@ func (b *Browser) Open(page string, view View) *Tab {
 		scheme = "dark"
 	}
 	chromedp.ListenTarget(ctx, tab.heard)
-	if err := chromedp.Run(ctx); err != nil { // the tab ends with the context of its first action
+	if err := chromedp.Run(ctx); err != nil { // the tab ends when the context of its first action does
 		b.t.Fatalf("the browser opens no tab: %v", err)
 	}
 	tab.Run(
@@ -109,7 +109,7 @@ func (b *Browser) Open(page string, view View) *Tab {
 // Close ends a tab before the test ends.
 func (tab *Tab) Close() { tab.end() }
 
-// heard notes what the page did. It runs on the browser's goroutine.
+// heard handles an event of the page. It runs on the browser's goroutine.
 func (tab *Tab) heard(event any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -138,7 +138,7 @@ func (tab *Tab) complain(text string) {
 	tab.t.Errorf("the browser complains: %s", text)
 }
 
-// Expect lets the console say this from now on.
+// Expect allows console messages with this text from now on.
 func (tab *Tab) Expect(text string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -155,28 +155,28 @@ func (tab *Tab) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Evaluate gives the value of an expression of JavaScript.
+// Evaluate returns the value of a JavaScript expression.
 func Evaluate[T any](tab *Tab, expression string) (value T) {
 	tab.t.Helper()
 	tab.Run(chromedp.Evaluate(expression, &value))
 	return value
 }
 
-// Await waits until an expression of JavaScript is true.
+// Await waits until a JavaScript expression is true.
 func (tab *Tab) Await(expression string) {
 	tab.t.Helper()
 	tab.Run(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
 		chromedp.WithPollingTimeout(patience)))
 }
 
-// Text is what a reader sees of the first element that a selector finds.
+// Text returns what a reader sees of the first element that a selector finds.
 func (tab *Tab) Text(selector string) (text string) {
 	tab.t.Helper()
 	tab.Run(chromedp.Text(selector, &text, chromedp.ByQuery))
 	return text
 }
 
-// Picture writes the whole page as NAME.png to the folder of PGFLURRY_TEST_PICTURES, if that is set.
+// Picture writes the whole page as NAME.png into the folder of PGFLURRY_TEST_PICTURES, if that is set.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv("PGFLURRY_TEST_PICTURES")

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// DatabaseWorker is the worker of the function in a database that was migrated alone.
+// DatabaseWorker is the worker of the function in a database that has not joined another.
 const DatabaseWorker = 0
 
-// WorkerOf reads the worker field of the default layout, 41/0/10/12.
+// WorkerOf returns the worker of an ID of the default layout, 41/0/10/12.
 func WorkerOf(t *testing.T, id string) int {
 	t.Helper()
 	n, err := strconv.ParseInt(id, 10, 64)
@@ -20,7 +20,7 @@ func WorkerOf(t *testing.T, id string) int {
 	return int(n>>12) & 1023
 }
 
-// FromMemory is how many of the IDs no function of a database gave, but the proxy.
+// FromMemory returns how many of the IDs came from a proxy, and not from a function of a database.
 func FromMemory(t *testing.T, ids []string) (n int) {
 	t.Helper()
 	for _, id := range ids {
@@ -31,7 +31,7 @@ func FromMemory(t *testing.T, ids []string) (n int) {
 	return n
 }
 
-// Seen is where each ID was seen first.
+// Seen maps each ID to the place where it was seen first.
 type Seen map[string]string
 
 // Note fails the test if an ID was seen before.
@@ -45,10 +45,10 @@ func (s Seen) Note(t *testing.T, where string, ids []string) {
 	}
 }
 
-// AnID is one in a text.
+// AnID matches an ID in a text.
 var AnID = regexp.MustCompile(`\b\d{17,19}\b`)
 
-// Masked replaces what must differ, IDs and the server's port, at any depth.
+// Masked replaces IDs and the server's port, which must differ, at any depth of a value.
 func Masked(value any, port string) any {
 	switch v := value.(type) {
 	case string:

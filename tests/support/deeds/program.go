@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// Program is one that does deeds. Its words may hold {out}, a folder for what Build makes.
+// Program is a program that does deeds. Its words may contain {out}, the folder for the result of Build.
 type Program struct {
-	Name        string   // as the page's table shows it
-	Language    string   // of its snippet, as Markdown names it, where a suite shows one snippet a program
+	Name        string   // in the page's table
+	Language    string   // of its snippet, in Markdown's words; set where each program has one snippet
 	Source      string   // the program, below the suite's folder
-	Build       []string // command that makes it, if it must be made
+	Build       []string // command that builds it, if needed
 	Command     []string // runs it
 	Environment []string // more variables, NAME=value
 	Mode        string   // CLIENT_MODE
-	Packages    string   // what has it in Debian, npm or Go modules
-	First       bool     // one of the first group, which CI runs
+	Packages    string   // in Debian, npm or Go modules
+	First       bool     // in the first group, which CI runs
 }
 
-// Wanted skips a test of programs that have to be installed, if nobody asks for them.
+// Wanted skips a test of programs that have to be installed, unless somebody asks for them.
 func Wanted(t *testing.T) {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
@@ -26,11 +26,11 @@ func Wanted(t *testing.T) {
 	}
 }
 
-// All says whether all programs are asked for, and not the first group alone.
+// All says whether all programs are asked for, and not only the first group.
 func All() bool { return os.Getenv("PGFLURRY_TEST_CLIENTS") == "all" }
 
-// Asked skips the test of a program that PGFLURRY_TEST_CLIENTS does not ask for, and gives the version of any other.
-// Install is the script that installs what the suite needs.
+// Asked returns the version of a program, or skips the test if PGFLURRY_TEST_CLIENTS does not ask for it. install is
+// the script that installs what the suite needs.
 func (m *Maker) Asked(t *testing.T, p Program, install string) string {
 	t.Helper()
 	switch asked := os.Getenv("PGFLURRY_TEST_CLIENTS"); {

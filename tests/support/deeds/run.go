@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// Line is what a program prints about one deed.
+// Line is what a program prints about a deed.
 type Line struct {
 	Deed, None, Error, SQLState string
 	Result                      any
 	IDs                         []string
 }
 
-// giveUp ends a program that hangs.
+// giveUp limits the time of a program. After that the test ends it.
 const giveUp = 3 * time.Minute
 
-// Maker makes the programs that must be made, each command once, and runs them.
+// Maker builds the programs that need it, with each command once, and runs them.
 type Maker struct {
 	out      string
 	made     map[string]error
 	versions map[string]string
 }
 
-// NewMaker is a Maker that makes programs in a folder of the test.
+// NewMaker returns a Maker that builds in a folder of the test.
 func NewMaker(t *testing.T) *Maker {
 	return &Maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)}
 }
@@ -68,7 +68,7 @@ func (m *Maker) fill(command []string) (filled []string) {
 	return filled
 }
 
-// Version asks the program for its version. An error says that what it needs is not installed.
+// Version asks a program for its version. An error means that something it needs is not installed.
 func (m *Maker) Version(p Program) (string, error) {
 	if err := m.make(p); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (m *Maker) Version(p Program) (string, error) {
 	return m.versions[p.Source], nil
 }
 
-// Run does deeds of a program and returns their lines. None may have failed.
+// Run runs deeds of a program and returns their lines. If one failed, so does the test.
 func (m *Maker) Run(t *testing.T, p Program, asked, environment []string) []Line {
 	t.Helper()
 	lines := m.Try(t, p, asked, environment)
@@ -99,7 +99,7 @@ func (m *Maker) Run(t *testing.T, p Program, asked, environment []string) []Line
 	return lines
 }
 
-// Try is Run where a deed may fail.
+// Try is Run for deeds that may fail.
 func (m *Maker) Try(t *testing.T, p Program, asked, environment []string) (lines []Line) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), giveUp)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Snippet is the part of a file between a line with "snippet: NAME" and the next with "snippet: end", without its
-// indentation, and with tabs as four spaces.
+// Snippet returns the lines of a file between "snippet: NAME" and the next "snippet: end". It removes their
+// indentation, and writes tabs as four spaces.
 func Snippet(t *testing.T, file, name string) string {
 	t.Helper()
 	source, err := os.ReadFile(file)
@@ -29,7 +29,7 @@ func Snippet(t *testing.T, file, name string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Blocks are the pieces of code in a language on a page, in their order. There must be one.
+// Blocks returns a page's blocks of code in a language, in order. The page must have one.
 func Blocks(t testing.TB, page, language string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -37,7 +37,7 @@ public final class Draws {
     private static void endWithInput() {
         try {
             while (System.in.read() >= 0) {
-                // nothing is expected
+                // the input is never read further
             }
         } catch (java.io.IOException problem) {
             // it is the end, too

@@ -15,21 +15,21 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// client is one client, of a kind that reports know.
+// client is one client. Reports count it under its kind.
 type client struct {
 	*Load
 	kind, name string
-	source     string // of which its IDs are; empty if that does not matter
+	source     string // source of its IDs; empty if that does not matter
 	url        string
-	fresh      bool // a new connection each time
-	stays      bool // it keeps a session that refuses it, for it asks this host alone
+	fresh      bool // each turn connects anew
+	stays      bool // keeps a session that refuses it, because it has no other host
 	patience   time.Duration
 	pause      func() time.Duration
 	do         func(context.Context, *session) error
-	success    func(time.Time) // told of each turn that succeeds; nil if nobody measures it
+	success    func(time.Time) // called for each turn that succeeds; nil if nobody measures
 }
 
-// session is a connection, and whether its server has said something beside the answers.
+// session is a connection. It also holds a notice that the server sent beside an answer.
 type session struct {
 	*pgconn.PgConn
 	notice *pgconn.Notice
@@ -50,7 +50,7 @@ func (c *client) start() {
 	})
 }
 
-// turn is one turn of a client with its session, or without one. It returns the session that it goes on with.
+// turn does one turn of a client, and connects first if there is no session. It returns the session for the next turn.
 func (c *client) turn(s *session) *session {
 	if s == nil {
 		var err error
@@ -72,7 +72,7 @@ func (c *client) turn(s *session) *session {
 	return s
 }
 
-// connect waits for each host of the URL as long as the client has patience, or less if the URL says so.
+// connect tries each host of the URL for as long as the client has patience, or for less if the URL says so.
 func (c *client) connect() (*session, error) {
 	config, err := pgconn.ParseConfig(c.url)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *client) connect() (*session, error) {
 	return s, nil
 }
 
-// farewell bounds how long a client waits for the end of its connection.
+// farewell limits the wait of a client for the end of its connection.
 const farewell = 200 * time.Millisecond
 
 func (s *session) end() {
@@ -99,10 +99,11 @@ func (s *session) end() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	_ = s.Close(ctx) // it may be gone already
+	_ = s.Close(ctx) // the connection may be gone already
 }
 
-// failed tells what the client saw, unless the load is over, or it is what a standby says to those who asked for it.
+// failed records what the client saw. It ignores the end of the load, and a standby's refusal of a client that wants
+// the primary.
 func (c *client) failed(err error) {
 	said, is := errors.AsType[*pgconn.PgError](err)
 	standby := is && said.Code == "25006" && c.stays
@@ -111,10 +112,10 @@ func (c *client) failed(err error) {
 	}
 }
 
-// mostTold is how many IDs that came twice are told one by one.
+// mostTold is the number of duplicates that are reported one by one.
 const mostTold = 20
 
-// got records IDs that have reached the client.
+// got records IDs that reached the client.
 func (c *client) got(began time.Time, ids []int64) {
 	ended := time.Now()
 	for _, err := range c.ids.AddFrom(c.name, ended, ids...) {
@@ -136,7 +137,7 @@ func (c *client) got(began time.Time, ids []int64) {
 	}
 }
 
-// mostKept is how many IDs that came twice the report names.
+// mostKept is the number of duplicates that the report names.
 const mostKept = 100_000
 
 func (l *Load) again(id int64) {
@@ -147,13 +148,13 @@ func (l *Load) again(id int64) {
 	}
 }
 
-// total is how many IDs clients of a kind have got.
+// total returns the number of IDs that clients of a kind have got.
 func (l *Load) total(kind string) *atomic.Int64 {
 	n, _ := l.kinds.LoadOrStore(kind, new(atomic.Int64))
 	return n.(*atomic.Int64)
 }
 
-// draw makes a client's turn of a statement that gives so many IDs. Each that comes is recorded, also before an error.
+// draw returns a turn with a statement that gives n IDs. It records each ID that comes, also before an error.
 func (c *client) draw(statement string, expected int) {
 	ids := make([]int64, 0, expected)
 	c.do = func(ctx context.Context, s *session) error {

@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The statements. A proxy answers the first two from memory, the third never.
+// A proxy answers the first two statements from memory, and never the third.
 const (
 	single = "SELECT next_snowflake()"
 	many   = "SELECT * FROM next_snowflakes(%d)"
@@ -19,12 +19,12 @@ const (
 )
 
 const (
-	mostAtOnce  = 10_000 // IDs of a large draw
-	ofFunctions = 500    // IDs of a draw from the function
-	inPool      = 4      // clients of a pool
+	mostAtOnce  = 10_000 // IDs of a large draw from a proxy
+	ofFunctions = 500    // IDs of a large draw from the function
+	inPool      = 4      // clients that share a pool
 )
 
-// startProbes starts those that measure.
+// startProbes starts the clients that measure.
 func (l *Load) startProbes() {
 	if l.targets.Direct != "" {
 		place := l.meter.Watch(services, function, "")
@@ -45,7 +45,7 @@ func (l *Load) startProbes() {
 	}
 }
 
-// probes starts one with an open session, and one with new connections.
+// probes starts a client with an open session, and one that connects for each draw.
 func (l *Load) probes(session, fresh string, place int, c *client) {
 	at := fmt.Sprint(place + 1)
 	other := *c
@@ -55,7 +55,7 @@ func (l *Load) probes(session, fresh string, place int, c *client) {
 	l.probe(&other, l.meter.Watch(services, fresh, at))
 }
 
-// probe starts one that draws single IDs.
+// probe starts a client that draws single IDs at a place.
 func (l *Load) probe(c *client, place meter.Place) {
 	c.Load, c.patience, c.pause, c.success = l, patience/2, l.pause, place.Success
 	if c.fresh {
@@ -65,7 +65,7 @@ func (l *Load) probe(c *client, place meter.Place) {
 	c.start()
 }
 
-// startDraws starts those that draw many IDs, and those that do what applications do.
+// startDraws starts the clients that draw many IDs, and those that do what applications do.
 func (l *Load) startDraws() {
 	places := len(l.targets.Proxies) + len(l.targets.IDDatabases)
 	for i, url := range l.targets.Proxies {
@@ -88,7 +88,7 @@ func (l *Load) startDraws() {
 	}
 }
 
-// series starts a client that draws from the function, in statements that no proxy answers.
+// series starts a client that draws from the function, by statements that no proxy answers.
 func (l *Load) series(kind, url string) {
 	if url == "" {
 		return
@@ -99,7 +99,7 @@ func (l *Load) series(kind, url string) {
 	c.start()
 }
 
-// resting is a pause that is always as long.
+// resting returns a pause of constant length.
 func resting(pause time.Duration) func() time.Duration { return func() time.Duration { return pause } }
 
 // large starts a client that draws its share of the rate, in statements of many IDs.
@@ -113,7 +113,7 @@ func (l *Load) large(kind, name, url, source string, shares int) {
 	c.start()
 }
 
-// pool starts clients that share a pool of connections, as a web application does.
+// pool starts clients that share a pool of connections, as those of a web application do.
 func (l *Load) pool(url string) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *Load) pool(url string) {
 			Load: l, kind: kind, name: fmt.Sprint("pgxpool ", i+1), source: ofProxies, success: place.Success,
 		}
 		l.running.Go(func() {
-			defer pool.Close() // the last one that returns its connection is waited for by all
+			defer pool.Close() // all clients wait for the last one that returns its connection
 			for l.ctx.Err() == nil {
 				c.drawFrom(pool)
 				server.Pause(l.ctx, breath)

@@ -15,35 +15,35 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// Targets are where clients go. Nobody goes to one that is empty.
+// Targets are the addresses for clients. An empty one gets no clients.
 type Targets struct {
-	Owner       string   // of a role that may make a table; default Direct
+	Owner       string   // of a role that may create a table; default Direct
 	Direct      string   // several hosts, target_session_attrs=read-write
 	HAProxy     string   // the primary, through HAProxy
-	Proxies     []string // one each
+	Proxies     []string // a URL for each
 	AllProxies  string   // several hosts
-	IDDatabases []string // one each, of a proxy
-	JDBC        bool     // JDBC programs, too: java and its driver are there
+	IDDatabases []string // a URL for each proxy
+	JDBC        bool     // also run JDBC programs; java and the driver must be there
 }
 
-// Settings are how much the clients do. Zero means the default.
+// Settings say how much the clients do. Zero means the default.
 type Settings struct {
-	Rate       int  // IDs a second that proxies and ID databases give in large draws, together: 40,000
-	CountTwice bool // an ID that comes twice is counted, and fails nothing
+	Rate       int  // IDs a second in large draws, of proxies and ID databases together: 40,000
+	CountTwice bool // count a duplicate without failing the test
 }
 
 const (
-	// breath is how long a client of single draws rests between two.
+	// breath is the pause of a client of single draws.
 	breath = 20 * time.Millisecond
-	// fast and slow are how long a probe rests, during faults and between them.
+	// fast and slow are the pauses of a probe, during faults and between them.
 	fast, slow = 25 * time.Millisecond, 250 * time.Millisecond
-	// patience is that of a client with a statement. A probe has half of it.
+	// patience is the longest wait of a client for a statement. A probe waits half as long.
 	patience = 2 * time.Second
-	// memory is how many bytes the recorder takes before it writes to files.
+	// memory is the number of bytes that the recorder takes before it writes to files.
 	memory = 512 << 20
 )
 
-// Load is the clients, and what they saw.
+// Load is the clients and their records.
 type Load struct {
 	t       testing.TB
 	targets Targets
@@ -53,21 +53,21 @@ type Load struct {
 	meter   *meter.Meter
 	commits *meter.Commits
 	kinds   sync.Map     // of IDs by kind of client: *atomic.Int64
-	told    atomic.Int64 // IDs that came twice
+	told    atomic.Int64 // duplicates
 
 	repeatedMu sync.Mutex
 	repeated   []int64
 
 	begun   time.Time
 	ended   time.Time
-	fast    atomic.Bool // a fault lasts
+	fast    atomic.Bool // set while a fault lasts
 	ctx     context.Context
 	stop    func()
 	running sync.WaitGroup
 }
 
-// The groups of what is measured: what there is to measure, by probes that ask often and wait shortly, and how long
-// programs were without it, which have the patience and the ways of applications.
+// The two groups of measurements. The first says when a service was there: its probes ask often and wait briefly. The
+// second says how long a program was without it: its clients have the patience and the habits of applications.
 const (
 	services = "time without"
 	clients  = "time that a client was without"
@@ -91,7 +91,7 @@ const (
 	ofIDDatabases = "ID databases"
 )
 
-// Start starts the clients and waits until each has succeeded. They end with the test, if not before.
+// Start starts the clients and waits until each has succeeded once. They end with the test at the latest.
 func Start(t testing.TB, targets Targets, settings Settings) *Load {
 	t.Helper()
 	if targets.Owner == "" {
@@ -116,7 +116,7 @@ func Start(t testing.TB, targets Targets, settings Settings) *Load {
 	return l
 }
 
-// Mark begins a fault, as soon as each probe and each client has succeeded once more.
+// Mark begins a fault, after each probe and each client has succeeded once more.
 func (l *Load) Mark(kind string) {
 	l.t.Helper()
 	l.fast.Store(true)
@@ -124,11 +124,11 @@ func (l *Load) Mark(kind string) {
 	l.meter.Mark(kind, time.Now())
 }
 
-// settling is how long all may take to be well again.
+// settling limits the time until all is well again.
 const settling = 2 * time.Minute
 
-// Settled waits until each probe and each client succeeds again, ends the fault, and compares commits with the table.
-// It returns how long services were away.
+// Settled waits until each probe and each client succeeds again. Then it ends the fault, and compares commits with the
+// table. It returns the outages of the services.
 func (l *Load) Settled() (outages []meter.Outage) {
 	l.t.Helper()
 	l.await(time.Now(), "after the fault")
@@ -138,7 +138,7 @@ func (l *Load) Settled() (outages []meter.Outage) {
 	return slices.DeleteFunc(outages, func(o meter.Outage) bool { return o.Group != services })
 }
 
-// await waits until all have succeeded since then.
+// await waits until each has succeeded since a moment.
 func (l *Load) await(since time.Time, when string) {
 	l.t.Helper()
 	for deadline := time.Now().Add(settling); ; {
@@ -169,7 +169,7 @@ func (l *Load) Stop() {
 	}
 }
 
-// pause is how long a probe rests.
+// pause returns the pause of a probe.
 func (l *Load) pause() time.Duration {
 	if l.fast.Load() {
 		return fast
@@ -177,10 +177,10 @@ func (l *Load) pause() time.Duration {
 	return slow
 }
 
-// pauseNew is that of probes with new connections, which cost PostgreSQL a process each.
+// pauseNew returns the pause of a probe that connects each time. Each connection costs PostgreSQL a process.
 func (l *Load) pauseNew() time.Duration { return 2 * l.pause() }
 
-// hosts are the URLs of each host of a URL, without what chooses one of them.
+// hosts returns a URL for each host of a URL, without the parameters that choose among hosts.
 func hosts(t testing.TB, list string) (each []string) {
 	t.Helper()
 	u, err := url.Parse(list)

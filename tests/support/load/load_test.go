@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// stand is a server that a test may stop, with a proxy in front of it. The link is what HAProxy is elsewhere.
+// stand is a server that a test may stop, with a proxy in front of it. The link has the place of HAProxy.
 func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {
 	t.Helper()
 	server.Binaries(t)
@@ -47,12 +47,12 @@ func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {
 	}
 }
 
-// everybody waits until each kind of client has got IDs again.
+// everybody waits until each kind of client has got new IDs.
 func everybody(t *testing.T, l *Load) {
 	t.Helper()
 	for kind, n := range l.Report().ByClient {
 		if strings.HasPrefix(kind, "rows ") {
-			continue // no client
+			continue // not a client
 		}
 		for deadline := time.Now().Add(server.Patience); l.total(kind).Load() <= n; {
 			if time.Now().After(deadline) {
@@ -71,7 +71,7 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 	server.Crash(t, cluster)
 	away := time.Now()
 	drawnAway := l.total(idSession).Load()
-	for l.total(idSession).Load() < drawnAway+10 { // it gives IDs meanwhile
+	for l.total(idSession).Load() < drawnAway+10 { // the ID database gives IDs meanwhile
 		server.Pause(t.Context(), time.Millisecond)
 	}
 	least := time.Since(away)
@@ -107,7 +107,7 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 
 func TestAFailoverThatForgetsCommitsIsCountedAndEveryClientFindsTheNewPrimary(t *testing.T) {
 	cluster, link, targets := stand(t)
-	standby := server.Standby(t, cluster, "standby", "", nil) // it hears nothing from now on
+	standby := server.Standby(t, cluster, "standby", "", nil) // it gets nothing from now on
 	both := server.Parse(t, targets.Direct)
 	address := fmt.Sprint("127.0.0.1:", standby.Port)
 	targets.Owner, both.Host = both.String(), both.Host+","+address
@@ -118,7 +118,7 @@ func TestAFailoverThatForgetsCommitsIsCountedAndEveryClientFindsTheNewPrimary(t 
 	server.Crash(t, cluster)
 	conn := server.Connect(t, standby.URL("postgres"))
 	server.Do(t, conn, "SELECT pg_promote()")
-	server.Do(t, conn, table) // it was made later than the standby
+	server.Do(t, conn, table) // Start made it later than the standby
 	l.targets.Owner = standby.URL("postgres")
 	link.Lead(address)
 	l.Settled()

@@ -20,10 +20,10 @@ import (
 //go:embed Draws.java
 var drawsJava []byte
 
-// driver is JDBC's, of Debian.
+// driver is Debian's JDBC driver.
 const driver = "/usr/share/java/postgresql.jar"
 
-// startPrograms starts clients that are programs: psql, which is libpq, and JDBC.
+// startPrograms starts the clients that are programs: psql, which uses libpq, and JDBC.
 func (l *Load) startPrograms() {
 	l.t.Helper()
 	for _, to := range [][2]string{{"the primary", l.targets.Direct}, {"the proxies", l.targets.AllProxies}} {
@@ -46,7 +46,7 @@ func (l *Load) startPrograms() {
 	}
 }
 
-// psql runs it until it ends, which it does when it loses its connection.
+// psql runs psql to its end. psql ends when it loses its connection.
 func (c *client) psql(path string) {
 	p, err := c.run(path, "-XAtq", "-v", "VERBOSITY=verbose", c.url)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *client) psql(path string) {
 		return
 	}
 	defer p.end()
-	limit := 5 * patience // its connection may need the time for each of its hosts
+	limit := 5 * patience // it may wait so long for each of its hosts
 	for c.ctx.Err() == nil {
 		if _, err := io.WriteString(p.in, single+";\n"); err != nil {
 			p.last(c)
@@ -72,10 +72,10 @@ func (c *client) psql(path string) {
 type running struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	lines chan string // of both of its outputs
+	lines chan string // lines of both outputs
 }
 
-// run starts a program. PG… variables of the test are not its business.
+// run starts a program, without the test's variables PG….
 func (c *client) run(path string, args ...string) (*running, error) {
 	p := &running{cmd: exec.Command(path, args...), lines: make(chan string, 16)}
 	for _, variable := range os.Environ() {
@@ -110,12 +110,12 @@ func (c *client) run(path string, args ...string) (*running, error) {
 func (p *running) end() {
 	p.in.Close()
 	_ = p.cmd.Process.Kill()
-	for range p.lines { // until its end
+	for range p.lines { // until it has ended
 	}
 	_ = p.cmd.Wait()
 }
 
-// line takes the next line, which is an ID or tells what went wrong. It says whether the program goes on.
+// line takes the program's next line, which is an ID or an error. It returns whether the program goes on.
 func (p *running) line(c *client, patience time.Duration) bool {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -133,13 +133,13 @@ func (p *running) line(c *client, patience time.Duration) bool {
 	}
 }
 
-// last takes what is printed before the end.
+// last takes the lines before the end of the program.
 func (p *running) last(c *client) {
 	for p.line(c, patience) {
 	}
 }
 
-// gone is what libpq says of a connection that ended without a word.
+// gone is libpq's message for a connection that ended without an error from the server.
 const gone = "server closed the connection unexpectedly"
 
 func (p *running) take(c *client, text string) {
@@ -160,7 +160,7 @@ func (p *running) take(c *client, text string) {
 	}
 }
 
-// jdbc starts the program of Draws.java, which connects again by itself.
+// jdbc starts the program of Draws.java, which reconnects by itself.
 func (l *Load) jdbc(where, list string) {
 	l.t.Helper()
 	source := filepath.Join(l.t.TempDir(), "Draws.java")
@@ -194,14 +194,14 @@ func (l *Load) jdbc(where, list string) {
 	})
 }
 
-// jdbcLine takes a line of Draws.java: an ID, or SQLSTATE and message of an error.
+// jdbcLine takes a line of Draws.java: an ID, or the SQLSTATE and the message of an error.
 func (c *client) jdbcLine(text string) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		c.got(time.Now(), []int64{id})
 		c.succeeded()
 		return
 	}
-	text, _, _ = strings.Cut(text, " Hint: ") // it is a part of the message there
+	text, _, _ = strings.Cut(text, " Hint: ") // JDBC puts the hint into the message
 	if said, is := strings.CutPrefix(text, "error "); is {
 		c.failed(errors.New(said))
 		return
@@ -209,7 +209,7 @@ func (c *client) jdbcLine(text string) {
 	c.t.Errorf("%s prints %q, expected an ID or an error", c.name, text)
 }
 
-// jdbcURL is a libpq URL as JDBC has it. Time-outs are an application's: without them JDBC waits for ever.
+// jdbcURL translates a libpq URL for JDBC. It adds time-outs, as applications do: without them JDBC waits for ever.
 func jdbcURL(list string) (string, error) {
 	u, err := url.Parse(list)
 	if err != nil {

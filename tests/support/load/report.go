@@ -11,17 +11,17 @@ import (
 	"pgflurry/tests/support/meter"
 )
 
-// Report is what a load has seen.
+// Report is what the clients saw.
 type Report struct {
 	Seconds  float64          `json:"seconds"`
 	IDs      int64            `json:"ids"`
 	ByClient map[string]int64 `json:"idsByClient"`
-	Repeated []int64          `json:"idsTwice,omitempty"` // which came again; the first 100,000 times
+	Repeated []int64          `json:"idsTwice,omitempty"` // duplicates, at most 100,000
 	Commits  meter.Counts     `json:"commits"`
 	Faults   meter.Report     `json:"faults"`
 }
 
-// Report sums up. Commits are compared for the last time by Stop.
+// Report sums up. Stop does the last comparison of commits.
 func (l *Load) Report() Report {
 	ended := l.ended
 	if ended.IsZero() {
@@ -41,7 +41,7 @@ func (l *Load) Report() Report {
 	return r
 }
 
-// Markdown is the report for people.
+// Markdown returns the report for people.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s IDs in %.0f s, %d twice. %s commits acknowledged, %d of them lost; ",

@@ -18,8 +18,8 @@ const table = `DROP TABLE IF EXISTS load_commit;
 	CREATE TABLE load_commit (number bigint PRIMARY KEY, id bigint DEFAULT next_snowflake());
 	GRANT ALL ON load_commit TO PUBLIC`
 
-// The statements of writers tell the ID, and which server of which timeline it is that acknowledges. Those that measure
-// PostgreSQL do not ask the function.
+// Each statement returns the ID, and the server and its timeline that acknowledges the row. Writers that measure
+// PostgreSQL itself do not call the function.
 const (
 	keyed    = "INSERT INTO load_commit (number) VALUES ($1) RETURNING id, " + here
 	keyless  = "INSERT INTO load_commit (number, id) VALUES ($1, NULL) RETURNING 0, " + here
@@ -48,7 +48,7 @@ func (l *Load) owner() (*pgx.Conn, error) {
 	return pgx.Connect(ctx, l.targets.Owner)
 }
 
-// startWriters starts a writer for each host of PostgreSQL, which are the probes of it, and some as applications have.
+// startWriters starts a writer for each host of PostgreSQL as its probe, and some writers that work as applications do.
 func (l *Load) startWriters() {
 	if l.targets.Direct != "" {
 		place := l.meter.Watch(services, postgresql, "")
@@ -72,14 +72,14 @@ func (l *Load) startWriters() {
 	}
 }
 
-// application starts a writer as applications have.
+// application starts a writer that works as an application does.
 func (l *Load) application(kind, place, url string) {
 	c := &client{kind: kind, name: kind + " " + place, url: url}
 	c.pause = resting(3 * breath) // each row waits for a synchronous standby
 	l.writer(c, keyed, l.meter.Watch(clients, kind, place))
 }
 
-// writer starts a client whose turn is a row, in a transaction of its own.
+// writer starts a client that inserts one row a turn, in a transaction of its own.
 func (l *Load) writer(c *client, insert string, place meter.Place) {
 	c.Load, c.success = l, place.Success
 	c.do = func(ctx context.Context, s *session) error {
@@ -118,7 +118,7 @@ func (l *Load) writer(c *client, insert string, place meter.Place) {
 	c.start()
 }
 
-// compare looks for acknowledged commits that are gone, and records IDs of rows whose writers never learned them.
+// compare looks for acknowledged commits that are lost. It also records IDs of rows whose writers never got them.
 func (l *Load) compare(all bool) {
 	l.t.Helper()
 	if l.targets.Owner == "" {
@@ -145,13 +145,13 @@ func (l *Load) compare(all bool) {
 	c := &client{Load: l, kind: "rows whose writer never learned their ID", name: "rows of the table"}
 	for _, row := range untold {
 		if row.ID == 0 {
-			continue // it has none
+			continue // the row has no ID
 		}
 		c.got(time.Now(), []int64{row.ID})
 	}
 }
 
-// rows are those of the table from a number on, and when they were read.
+// rows returns the rows of the table from a number on, and the time of reading.
 func (l *Load) rows(from int64) ([]meter.Row, time.Time, error) {
 	conn, err := l.owner()
 	if err != nil {

@@ -18,7 +18,7 @@ var clockSource string
 
 const clockLibrary = ground + "/clock.so"
 
-// makeClockLibrary is for one world after the other.
+// makeClockLibrary compiles the library once. Only one world at a time may call it.
 func makeClockLibrary() error {
 	if _, err := os.Stat(clockLibrary); err == nil {
 		return nil
@@ -31,11 +31,11 @@ func makeClockLibrary() error {
 	return nil
 }
 
-// clockFile is what libc/clock.c maps, and steerFile what a program with the tag steerclock reads.
+// clockFile is mapped by libc/clock.c. steerFile is read by a program with the tag steerclock.
 func (m *Machine) clockFile() string { return filepath.Join(ground, "clock-"+m.name) }
 func (m *Machine) steerFile() string { return filepath.Join(ground, "steer-"+m.name) }
 
-// clockEnvironment lets a program follow the machine's clock.
+// clockEnvironment returns variables that make a program follow the machine's clock.
 func (m *Machine) clockEnvironment() []string {
 	return []string{
 		"LD_PRELOAD=" + clockLibrary, "PGFLURRY_TEST_MACHINE_CLOCK=" + m.clockFile(),
@@ -43,9 +43,10 @@ func (m *Machine) clockEnvironment() []string {
 	}
 }
 
-// SetClock sets the wall clock of the machine, so far ahead of the world's; negative: behind. When it returns, all
-// programs of the machine see it that use the C library, those that run included. pgflurry sees it within moments if it
-// is built with the tag steerclock. Other programs in Go, such as etcd, do not see it. A crash does not change it.
+// SetClock sets the wall clock of the machine ahead of the world's clock; negative is behind. When it returns, all
+// programs of the machine that use the C library see the step, also those that run already. pgflurry sees it within
+// moments if it is built with the tag steerclock. Other programs in Go, such as etcd, do not see it. A crash does not
+// change the clock.
 func (m *Machine) SetClock(ahead time.Duration) {
 	m.w.t.Helper()
 	if err := m.setClock(ahead); err != nil {
@@ -68,7 +69,7 @@ func (m *Machine) setClock(ahead time.Duration) error {
 	if err := os.Rename(steer.Name(), m.steerFile()); err != nil {
 		return err
 	}
-	// One write of eight bytes into the page that all have mapped; nobody reads half of it.
+	// All processes have this page mapped, and one write changes all eight bytes. So nobody reads half a value.
 	file, err := os.OpenFile(m.clockFile(), os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err

@@ -26,14 +26,15 @@ func TestAClockThatIsSetIsSeenThereAlone(t *testing.T) {
 	}
 }
 
-// isAhead looks at a clock that is told after the call. A slow machine makes it look late, by less than it is set.
+// isAhead expects a clock reading that the process prints after the call. A slow machine makes the reading look late,
+// by less than the step.
 func isAhead(t *testing.T, p *Process, want time.Duration) {
 	t.Helper()
 	before, told := time.Now(), len(p.Log())
 	var lines []string
 	until(t, func() bool {
 		lines = strings.Split(p.Log()[told:], "\n")
-		return len(lines) > 3 // the first one may be half a line, and of before
+		return len(lines) > 3 // the first line may be half a line from before
 	})
 	after := time.Now()
 	seconds, err := strconv.ParseInt(lines[2], 10, 64)

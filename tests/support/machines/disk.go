@@ -13,8 +13,8 @@ import (
 
 const diskSize = 1 << 30
 
-// Disk is a folder of 1 GiB, the same for the tests and all machines. A crash leaves it as it is. Like /tmp, it is for
-// every user.
+// Disk returns a folder of 1 GiB, at the same path for the tests and all machines. A crash leaves it as it is. Every
+// user may write there, as in /tmp.
 func (m *Machine) Disk() string { return filepath.Join(ground, "disk-"+m.name) }
 
 func (m *Machine) makeDisk() {
@@ -25,7 +25,7 @@ func (m *Machine) makeDisk() {
 	if err := mount("tmpfs", m.Disk(), "tmpfs", 0, fmt.Sprintf("mode=1777,size=%d", diskSize)); err != nil {
 		m.w.t.Fatal(err)
 	}
-	// A tmpfs cannot become smaller than one page.
+	// A tmpfs cannot shrink below one page.
 	if err := os.WriteFile(filepath.Join(m.Disk(), ".disk"), []byte(m.name), 0o644); err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (m *Machine) removeDisk() {
 	}
 }
 
-// Fill leaves no room on the disk: it becomes as small as what is on it.
+// Fill shrinks the disk to the size of its content, so that no room is left.
 func (m *Machine) Fill() {
 	m.w.t.Helper()
 	for {
@@ -53,13 +53,13 @@ func (m *Machine) Fill() {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, unix.EINVAL) { // else somebody has written meanwhile
+		if !errors.Is(err, unix.EINVAL) { // else a program has written meanwhile
 			m.w.t.Fatalf("the disk of %s cannot be filled: %v", m.name, err)
 		}
 	}
 }
 
-// Free gives the room back.
+// Free restores the size of the disk.
 func (m *Machine) Free() {
 	m.w.t.Helper()
 	if err := m.resize(diskSize); err != nil {

@@ -1,4 +1,4 @@
-// Package machines gives a test several machines on this one, with a network that it may cut.
+// Package machines gives a test several machines on this one. The test may cut their network.
 //
 //	func TestMain(m *testing.M) { machines.Main(m) }
 //
@@ -18,9 +18,9 @@
 //	                                                                   ├── db2    10.93.0.2
 //	                                                                   └── proxy1 10.93.0.3
 //
-// The world has its own processes, mounts, network, shared memory and semaphores. Its /run, /dev/shm and folder of
-// temporary files are its own, too. Each machine in it has the same again for itself, with a host name and an
-// /etc/hosts that names all machines. Other folders are those of this machine.
+// The world has its own processes, mounts, network, shared memory and semaphores. It also has its own /run, /dev/shm
+// and folder of temporary files. Each machine in it has the same for itself again, with a host name and an /etc/hosts
+// that names all machines. All other folders are those of this machine.
 //
 //  1. Whatever ends the test binary, nothing of the world is left: no process, mount, interface, rule or file.
 //  2. A cut is silent and has one direction. No sender sees an error, and open connections hang.
@@ -30,6 +30,6 @@
 //  5. A full disk takes nothing more until it is free again.
 //  6. A clock that is set is set on that machine alone, for all its programs at once.
 //
-// It needs Linux, root, iproute2, nftables and a C compiler. Tests skip where these are lacking, and fail
-// if PGFLURRY_TEST_HA is set.
+// It needs Linux, root, iproute2, nftables and a C compiler. Without them tests skip, or fail if PGFLURRY_TEST_HA is
+// set.
 package machines

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// roleVariable lets the test binary be a program on a machine.
+// roleVariable turns the test binary into a program for a machine.
 const roleVariable = "MACHINES_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 var roles = map[string]func(argument string) error{"echo": beEcho, "call": beCaller}
 
-// beEcho answers each line of a connection with that line.
+// beEcho answers each line of a connection with the same line.
 func beEcho(string) error {
 	listener, err := net.Listen("tcp", ":7")
 	if err != nil {
@@ -52,7 +52,8 @@ func beEcho(string) error {
 	}
 }
 
-// beCaller sends numbers to another machine for ever. It prints each that it gets from there, and its own last one.
+// beCaller sends numbers to another machine for ever. It prints each number that it gets from there, with the last one
+// that it has sent.
 func beCaller(other string) error {
 	conn, err := net.ListenPacket("udp", ":7")
 	if err != nil {
@@ -76,7 +77,7 @@ func beCaller(other string) error {
 	}
 }
 
-// three machines have the same names in all tests: Go's resolver keeps /etc/hosts in mind for 5 s.
+// three makes the same machines in all tests, because Go's resolver caches /etc/hosts for 5 s.
 func three(t *testing.T) *World {
 	t.Helper()
 	return New(t, "db1", "db2", "db3")
@@ -88,7 +89,7 @@ func play(t *testing.T, m *Machine, role string) *Process {
 	return m.Start(t, Command{Name: "/proc/self/exe", Env: []string{roleVariable + "=" + role}})
 }
 
-// call lets a machine, or that of the tests, call another one.
+// call starts a caller on a machine, or on that of the tests.
 func call(t *testing.T, w *World, from, to string) *Process {
 	t.Helper()
 	if from != clientName {
@@ -108,7 +109,7 @@ func call(t *testing.T, w *World, from, to string) *Process {
 	return p
 }
 
-// packet is a line of a caller: what it got, and what it had sent.
+// packet is a line of a caller: the number that it got, and the last one that it had sent.
 type packet struct{ got, sent int }
 
 func packets(t *testing.T, p *Process) (all []packet) {
@@ -124,7 +125,7 @@ func packets(t *testing.T, p *Process) (all []packet) {
 	return all
 }
 
-// hearsMore waits until a caller gets some packets, and returns all that it has.
+// hearsMore waits until a caller gets some packets, and returns all packets up to now.
 func hearsMore(t *testing.T, p *Process) (all []packet) {
 	t.Helper()
 	before := len(packets(t, p))
@@ -132,14 +133,14 @@ func hearsMore(t *testing.T, p *Process) (all []packet) {
 	return all
 }
 
-// sent is how many packets a caller had sent when it got the newest one.
+// sent returns the number of packets that a caller had sent when it got the newest one.
 func sent(t *testing.T, p *Process) int {
 	t.Helper()
 	all := hearsMore(t, p)
 	return all[len(all)-1].sent
 }
 
-// hasMissed expects one gap of at least so many numbers, since a caller had these packets.
+// hasMissed expects one gap of at least this many numbers after the packets in had.
 func hasMissed(t *testing.T, p *Process, had []packet, least int) {
 	t.Helper()
 	var gaps []int
@@ -154,7 +155,7 @@ func hasMissed(t *testing.T, p *Process, had []packet, least int) {
 	}
 }
 
-// echo starts one, and returns a connection to it.
+// echo starts an echo server, and returns a connection to it.
 func echo(t *testing.T, m *Machine) (*Process, net.Conn) {
 	t.Helper()
 	p := play(t, m, "echo")
@@ -175,7 +176,7 @@ func dial(t *testing.T, m *Machine) net.Conn {
 	return conn
 }
 
-// answers expects the echo of a line.
+// answers expects an echo of a line.
 func answers(t *testing.T, conn net.Conn, line string) {
 	t.Helper()
 	send(t, conn, line)
@@ -196,10 +197,10 @@ func hears(t *testing.T, conn net.Conn, line string) {
 	}
 }
 
-// patience bounds each wait; a test that needs longer hangs.
+// patience limits each wait. A longer one hangs.
 const patience = 30 * time.Second
 
-// until waits for what a file or the kernel says.
+// until waits for a condition of a file or of the kernel.
 func until(t *testing.T, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); {

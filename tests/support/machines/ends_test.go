@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// heldVariable says how the tests of a world inside this one end.
+// heldVariable says how the tests of an inner world end.
 const heldVariable = "MACHINES_TEST_HELD"
 
-// ends are the ways in which tests end: what is done to them, the exit code, and what they print.
+// ends are the ways in which tests end: the act, the exit code, and the output.
 var ends = map[string]struct {
 	args   []string
 	act    func(tests *os.Process) error
@@ -34,7 +34,7 @@ var ends = map[string]struct {
 	"SIGQUIT": {act: signalled(syscall.SIGQUIT), code: 2, prints: "machines.TestHeld("}, // as go test does
 	"SIGTERM": {act: signalled(syscall.SIGTERM), code: 128 + 15},
 	"SIGKILL": {act: signalled(syscall.SIGKILL), code: -1},
-	"Ctrl-C": {act: func(tests *os.Process) error { // which the terminal sends to the whole group
+	"Ctrl-C": {act: func(tests *os.Process) error { // a terminal signals the whole group
 		return syscall.Kill(-tests.Pid, syscall.SIGINT)
 	}, code: 128 + 2},
 }
@@ -43,7 +43,7 @@ func signalled(s syscall.Signal) func(*os.Process) error {
 	return func(tests *os.Process) error { return tests.Signal(s) }
 }
 
-// TestHeld has a world with all that it can leave behind, for TestNothingIsLeftHoweverTheTestsEnd.
+// TestHeld makes a world with everything that it could leave behind, for TestNothingIsLeftHoweverTheTestsEnd.
 func TestHeld(t *testing.T) {
 	end := os.Getenv(heldVariable)
 	if end == "" {
@@ -76,7 +76,7 @@ func TestHeld(t *testing.T) {
 }
 
 func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
-	New(t) // or skip
+	New(t) // or it skips
 	for _, name := range slices.Sorted(maps.Keys(ends)) {
 		t.Run(name, func(t *testing.T) {
 			end, before := ends[name], everything(t)
@@ -88,7 +88,7 @@ func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
 				printed.then = func() error { return end.act(tests.Process) }
 			}
 			tests.Stdout, tests.Stderr = printed, printed
-			tests.WaitDelay = patience // for whom it has left, and who has its output open
+			tests.WaitDelay = patience // for orphans that have its output open
 			if err := tests.Run(); tests.ProcessState == nil || errors.Is(err, exec.ErrWaitDelay) {
 				t.Fatalf("%v\n%s", err, printed)
 			}
@@ -96,7 +96,7 @@ func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
 			if code != end.code || !strings.Contains(said, "held\n") || !strings.Contains(said, end.prints) {
 				t.Errorf("exit code %d, want %d; want it to print held and %q:\n%s", code, end.code, end.prints, said)
 			}
-			// The kernel takes namespaces away when it finds the time.
+			// The kernel removes namespaces some time later.
 			var left []string
 			for end := time.Now().Add(patience); time.Now().Before(end); {
 				if left = without(everything(t), before); len(left) == 0 {
@@ -108,7 +108,7 @@ func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
 	}
 }
 
-// held is what the tests print, and does something when they have their world.
+// held collects the output of the tests. Once they have their world it starts the act.
 type held struct {
 	text strings.Builder
 	then func() error
@@ -125,7 +125,7 @@ func (h *held) Write(text []byte) (int, error) {
 	return n, nil
 }
 
-// everything is what a world could leave outside.
+// everything lists all that a world could leave outside.
 func everything(t *testing.T) (all []string) {
 	t.Helper()
 	interfaces, err := net.Interfaces()

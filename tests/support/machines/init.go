@@ -19,13 +19,13 @@ import (
 
 // Folders of the world.
 const (
-	ground      = "/run/machines" // the same in the world and on all machines
+	ground      = "/run/machines" // the same path in the world and on all machines
 	hostsFile   = ground + "/hosts"
-	hostsBefore = ground + "/hosts.before" // as it is outside
+	hostsBefore = ground + "/hosts.before" // the file outside the world
 )
 
-// beInit is PID 1 of the world. It runs the tests as its child, reaps whatever loses its parent, and returns the exit
-// code of the tests. When it ends, the kernel ends everything else in the world.
+// beInit is PID 1 of the world. It runs the tests as its child and returns their exit code. It reaps all orphans. When
+// it ends, the kernel ends all other processes of the world.
 func beInit() int {
 	signals := caught()
 	stage := stageTests
@@ -67,7 +67,7 @@ func beInit() int {
 
 // furnish makes the world's own folders, and its switch.
 func furnish() error {
-	unix.Umask(0o022) // what root makes here is for all users to read
+	unix.Umask(0o022) // all users may read what root makes here
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts cannot be private: %w", err)
 	}
@@ -95,8 +95,8 @@ func furnish() error {
 	return makeSwitch()
 }
 
-// ownFolders mounts what each machine, and the world, has for itself. /run has the folders that packages made there,
-// empty.
+// ownFolders mounts the folders that each machine, and the world, has for itself. /run has empty copies of the folders
+// that packages made there.
 func ownFolders() error {
 	if err := mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err
@@ -143,8 +143,8 @@ func makeFolder(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode&(os.ModePerm|os.ModeSticky|os.ModeSetgid))
 }
 
-// beMachine is PID 1 of a machine. The tests tell it through its standard input when it has its network interface. It
-// says through its standard output that it is up, and then reaps until it is killed.
+// beMachine is PID 1 of a machine. The tests write to its standard input when the machine has its network interface. It
+// writes to its standard output that it is up. Then it reaps until it is killed.
 func beMachine() int {
 	if err := setUpMachine(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[1], err)
@@ -173,7 +173,7 @@ func setUpMachine(name, address string) error {
 		return err
 	}
 	defer shared.Close()
-	through := fmt.Sprintf("/proc/self/fd/%d", shared.Fd()) // for the time when its own /run hides it
+	through := fmt.Sprintf("/proc/self/fd/%d", shared.Fd()) // it stays reachable when the machine's own /run hides it
 	if err := ownFolders(); err != nil {
 		return err
 	}
@@ -192,12 +192,12 @@ func setUpMachine(name, address string) error {
 	return ipBatch("link set lo up", "addr add "+address+"/24 dev eth0", "link set eth0 up")
 }
 
-// numberAnew lets the numbers of processes begin somewhere else after each boot. If they began with 2, a process would
-// soon have a number that a file of before the crash names, and PostgreSQL refuses to start while the one in its
-// postmaster.pid is alive. On a machine with hundreds of processes that happens seldom.
+// numberAnew makes process numbers begin elsewhere after each boot. If they began with 2, a new process would soon have
+// the number in a postmaster.pid from before the crash. PostgreSQL refuses to start while a process of that number
+// lives. On a real machine with hundreds of processes that seldom happens.
 func numberAnew() error {
 	err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(1000+rand.IntN(20000))), 0o644)
-	if errors.Is(err, os.ErrNotExist) { // a kernel without it
+	if errors.Is(err, os.ErrNotExist) { // this kernel cannot do it
 		return nil
 	}
 	return err
@@ -208,7 +208,7 @@ func ipBatch(commands ...string) error {
 	return feed(strings.Join(commands, "\n"), "ip", "-batch", "-")
 }
 
-// nft runs nft with several commands, all or none.
+// nft runs several commands of nft, all or none.
 func nft(commands ...string) error { return feed(strings.Join(commands, "\n"), "nft", "-f", "-") }
 
 func feed(input, program string, args ...string) error {

@@ -17,14 +17,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is a host with namespaces of its own.
+// Machine is a host with its own namespaces.
 type Machine struct {
 	w      *World
 	name   string
 	number int // the last part of its address
 
 	mu    sync.Mutex
-	init  *exec.Cmd // its PID 1; nil when it is off
+	init  *exec.Cmd // its PID 1; nil while the machine is off
 	pidfd int       // of init
 }
 
@@ -73,13 +73,13 @@ func (m *Machine) begin() error {
 		return err
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-		_ = init.Wait() // until then it may complain
+		_ = init.Wait() // it may print a complaint until it has ended
 		return fmt.Errorf("it says %q (%v): %s", line, err, complaint.String())
 	}
 	return nil
 }
 
-// connect lays the cable, whose end at the switch has the machine's name.
+// connect lays the cable. Its end at the switch has the machine's name.
 func (m *Machine) connect() error {
 	return ipBatch(
 		"link add "+m.name+" type veth peer name eth0 address "+hardware(m.number)+
@@ -87,8 +87,7 @@ func (m *Machine) connect() error {
 		"link set "+m.name+" master switch up")
 }
 
-// Crash takes the power away: everything that runs there ends at once, and whoever is connected is told nothing. The
-// next Start boots it.
+// Crash cuts the power: all processes end at once, and no peer hears of it. The next Start boots the machine.
 func (m *Machine) Crash() {
 	m.w.t.Helper()
 	m.mu.Lock()
@@ -96,24 +95,24 @@ func (m *Machine) Crash() {
 	if m.init == nil {
 		return
 	}
-	m.unplug() // The kernel says farewell for the killed.
+	m.unplug() // else the kernel would close the connections of killed processes
 	m.powerOff()
 	m.disconnect()
 	m.plug()
 }
 
-// powerOff kills PID 1, and the kernel all others with it. It returns when they are gone.
+// powerOff kills PID 1, and with it the kernel kills all others. It returns when they are gone.
 func (m *Machine) powerOff() {
 	if m.init == nil {
 		return
 	}
-	_ = m.init.Process.Kill() // or it has ended by itself
+	_ = m.init.Process.Kill() // it may have ended by itself
 	_ = m.init.Wait()
 	unix.Close(m.pidfd)
 	m.init = nil
 }
 
-// disconnect takes the cable away before the kernel does, which is some time after the last process.
+// disconnect removes the cable. The kernel would do so some time after the last process has ended.
 func (m *Machine) disconnect() {
 	m.w.t.Helper()
 	err := ipBatch("link del " + m.name)
@@ -122,7 +121,8 @@ func (m *Machine) disconnect() {
 	}
 }
 
-// inside runs a function on a thread in the machine's namespaces; a process that it starts belongs to the machine.
+// inside runs a function on a thread in the machine's namespaces. A process that the function starts belongs to the
+// machine.
 func (m *Machine) inside(act func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,9 +131,9 @@ func (m *Machine) inside(act func() error) error {
 	}
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocks: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		done <- func() error {
-			if err := unix.Unshare(unix.CLONE_FS); err != nil { // a folder and a root of its own
+			if err := unix.Unshare(unix.CLONE_FS); err != nil { // a root and a working folder of its own
 				return err
 			}
 			if err := unix.Setns(m.pidfd, allNamespaces); err != nil {

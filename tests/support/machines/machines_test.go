@@ -25,7 +25,7 @@ func TestACutOfOneDirectionPassesPacketsTheOtherWay(t *testing.T) {
 			hearsMore(t, sender)
 			had := hearsMore(t, receiver)
 			w.Cut(from, to)
-			w.Cut(from, to) // again changes nothing
+			w.Cut(from, to) // a second cut changes nothing
 			for since := sent(t, sender); sent(t, sender) <= since+20; {
 			}
 			w.Heal()
@@ -82,10 +82,10 @@ func TestACrashedMachinesProcessesAreGoneAndItsDiskStays(t *testing.T) {
 		}
 	}
 	send(t, conn, "the sender learns nothing")
-	db1.Crash() // again changes nothing
+	db1.Crash() // a second crash changes nothing
 	_, again := echo(t, db1)
 	answers(t, again, "booted")
-	// Only now does the old connection end: nobody has said farewell, and the new machine does not know it.
+	// Only now does the old connection end: the rebooted machine does not know it, and nobody had closed it.
 	if n, err := conn.Read(make([]byte, 9)); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the connection of before has %d bytes and error %v, want a reset", n, err)
 	}
@@ -100,7 +100,7 @@ func TestAPausedMachineAnswersNothingAndGoesOnAfterwards(t *testing.T) {
 	p, conn := echo(t, db1)
 	db1.Pause()
 	send(t, conn, "meanwhile")
-	// A kernel that ran would refuse at once.
+	// A running kernel would refuse at once.
 	if _, err := net.DialTimeout("tcp", "db1:9", 200*time.Millisecond); !isTimeout(err) {
 		t.Errorf("a port where nobody listens says %v, want silence", err)
 	}

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// stageVariable says which process of the world this one is. Without it, the process is outside.
+// stageVariable says which process of the world this one is. Outside the world it is not set.
 const stageVariable = "PGFLURRY_TEST_WORLD"
 
-// The stages; a last one is "lacking: " and what is.
+// The stages. There is one more: "lacking: " with the name of what is lacking.
 const (
 	stageInit    = "init"    // PID 1 of the world
 	stageTests   = "tests"   // its child, which runs the tests
@@ -25,7 +25,7 @@ const (
 	stageLacking = "lacking: "
 )
 
-// allNamespaces are those of the world, and of a machine in it.
+// allNamespaces are the namespaces of the world, and of each machine in it.
 const allNamespaces = syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC |
 	syscall.CLONE_NEWUTS
 
@@ -35,12 +35,12 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Enter returns in a process inside the world. For a package with another Main to run there:
+// Enter returns in a process inside the world. It is for a package that has another Main:
 //
 //	func TestMain(m *testing.M) { machines.Enter(); program.Main(m) }
 //
-// The process that calls it outside waits for that one, and exits as it does. Where no world can be, Enter returns
-// outside, and New skips.
+// The process outside waits for the one inside, and exits as it does. If a world cannot be made, Enter returns outside,
+// and New skips the test.
 func Enter() {
 	switch stage := os.Getenv(stageVariable); {
 	case stage == stageInit:
@@ -62,7 +62,7 @@ func Enter() {
 	os.Exit(code)
 }
 
-// lackOf ends the process, or lets the tests skip.
+// lackOf ends the process with an error, or lets the tests skip.
 func lackOf(err error) {
 	if os.Getenv("PGFLURRY_TEST_HA") != "" {
 		fmt.Fprintf(os.Stderr, "PGFLURRY_TEST_HA is set, but there can be no machines here: %v\n", err)
@@ -71,7 +71,7 @@ func lackOf(err error) {
 	os.Setenv(stageVariable, stageLacking+err.Error())
 }
 
-// lacking is what can be seen beforehand.
+// lacking checks what can be checked in advance.
 func lacking() error {
 	if os.Geteuid() != 0 {
 		return errors.New("namespaces need root")
@@ -84,9 +84,10 @@ func lacking() error {
 	return nil
 }
 
-// outside starts the world, hands signals on, and returns its exit code. An error says that the world did not start.
+// outside starts the world, passes signals on, and returns the world's exit code. An error means that the world did not
+// start.
 func outside() (int, error) {
-	// The kernel ends the world when the thread that began it ends, so that thread must be the one that waits.
+	// The world ends when the thread ends that started it. So that thread must wait for the world.
 	runtime.LockOSThread()
 	signals := caught()
 	defer signal.Stop(signals)
@@ -107,10 +108,10 @@ func outside() (int, error) {
 	return codeOf(world.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
-// passed are the signals by which others end tests.
+// passed are the signals that end tests.
 var passed = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
-// caught gets those that nohup and the like do not keep away.
+// caught subscribes to those that nohup and the like do not block.
 func caught() chan os.Signal {
 	signals := make(chan os.Signal, 8)
 	for _, each := range passed {
@@ -123,11 +124,11 @@ func caught() chan os.Signal {
 
 func passOn(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
-		_ = to.Signal(s) // it may have ended
+		_ = to.Signal(s) // the process may have ended
 	}
 }
 
-// codeOf is the exit code that a shell makes of a status.
+// codeOf returns the exit code that a shell reports for a status.
 func codeOf(status syscall.WaitStatus) int {
 	if status.Signaled() {
 		return 128 + int(status.Signal())

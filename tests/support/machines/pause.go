@@ -12,21 +12,21 @@ import (
 	"syscall"
 )
 
-// Pause stops the machine as its host does: nothing runs, and no packet leaves or arrives.
+// Pause stops the machine as a hypervisor does: nothing runs, and no packet leaves or arrives.
 func (m *Machine) Pause() {
 	m.w.t.Helper()
 	m.unplug()
 	m.stop(func(int) bool { return true })
 }
 
-// PausePostgres stops PostgreSQL's processes alone. The kernel goes on: it acknowledges packets and accepts
-// connections that nobody answers.
+// PausePostgres stops only PostgreSQL's processes. The kernel goes on: it acknowledges packets, and accepts connections
+// that no process answers.
 func (m *Machine) PausePostgres() {
 	m.w.t.Helper()
 	m.stop(isPostgres)
 }
 
-// Wake lets everything go on.
+// Wake resumes everything.
 func (m *Machine) Wake() {
 	m.w.t.Helper()
 	pids, err := m.pids()
@@ -41,7 +41,7 @@ func (m *Machine) Wake() {
 	m.plug()
 }
 
-// stop repeats itself until nobody is left who was begun meanwhile.
+// stop repeats until it finds no process that began meanwhile.
 func (m *Machine) stop(chosen func(pid int) bool) {
 	m.w.t.Helper()
 	stopped := map[int]bool{}
@@ -63,7 +63,7 @@ func (m *Machine) stop(chosen func(pid int) bool) {
 	}
 }
 
-// pids are the world's numbers of the machine's processes, without its PID 1.
+// pids returns the machine's processes by their numbers in the world, without its PID 1.
 func (m *Machine) pids() (pids []int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *Machine) pids() (pids []int, err error) {
 
 func namespaceOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/pid", pid) }
 
-// isPostgres knows a server process by its program.
+// isPostgres recognizes a server process by its program.
 func isPostgres(pid int) bool {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	return err == nil && string(bytes.TrimSpace(name)) == "postgres"

@@ -13,24 +13,25 @@ import (
 	"testing"
 )
 
-// Command is a program and how it is started.
+// Command is a program, and how to start it.
 type Command struct {
-	Name string // a path, or a name that PATH has
+	Name string // a path, or a name in PATH
 	Args []string
-	Env  []string // beside PATH, HOME, USER, LOGNAME, LANG and what sets its clock
+	Env  []string // in addition to PATH, HOME, USER, LOGNAME, LANG and the variables of the clock
 	As   string   // the user; root if empty
-	Dir  string   // the working folder; / if empty
-	Log  string   // the file that its output is added to; a new one if empty
+	Dir  string   // the working directory; / if empty
+	Log  string   // gets the output at its end; a new file if empty
 }
 
-// Process is a program that runs, or ran, on a machine.
+// Process is a program on a machine, running or ended.
 type Process struct {
 	command *exec.Cmd
 	log     string
 	exited  chan struct{}
 }
 
-// Start runs a command on the machine, which it boots if it is off. It ends with the machine, or with the world.
+// Start runs a command on the machine, and boots the machine if it is off. The process ends with the machine or the
+// world.
 func (m *Machine) Start(t testing.TB, c Command) *Process {
 	t.Helper()
 	m.boot()
@@ -60,13 +61,13 @@ func (m *Machine) Start(t testing.TB, c Command) *Process {
 	return p
 }
 
-// begin starts the process, and waits for it in a goroutine that ends with it.
+// begin starts the process. A goroutine waits for its end.
 func (p *Process) begin(start func() error) error {
 	if err := start(); err != nil {
 		return err
 	}
 	go func() {
-		_ = p.command.Wait() // its state tells
+		_ = p.command.Wait() // ProcessState has the result
 		close(p.exited)
 	}()
 	return nil
@@ -79,7 +80,7 @@ func (m *Machine) openLog(c Command) (*os.File, error) {
 	return os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 }
 
-// account is a user of this machine.
+// account is a user, as this machine knows it.
 type account struct {
 	name, home string
 	credential *syscall.Credential
@@ -108,22 +109,22 @@ func accountOf(name string) (account, error) {
 	return account{name, u.HomeDir, &syscall.Credential{Uid: numbers[0], Gid: numbers[1], Groups: numbers[2:]}}, nil
 }
 
-// PID is its number in the world; on its machine it has another one.
+// PID is the process number in the world. On its machine the process has another number.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Signal sends it a signal, unless it has ended.
+// Signal sends a signal, unless the process has ended.
 func (p *Process) Signal(s os.Signal) { _ = p.command.Process.Signal(s) }
 
-// Kill ends it alone, at once. Its children go on.
+// Kill kills this process at once. Its children go on.
 func (p *Process) Kill() { p.Signal(syscall.SIGKILL); <-p.exited }
 
-// Interrupt asks it to end, as Ctrl-C does.
+// Interrupt sends SIGINT, as Ctrl-C does.
 func (p *Process) Interrupt() { p.Signal(syscall.SIGINT) }
 
-// Exited is closed when it has ended.
+// Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Running says whether it has not ended.
+// Running says whether the process still runs.
 func (p *Process) Running() bool {
 	select {
 	case <-p.exited:
@@ -133,7 +134,7 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Log is what it has printed, and others to the same file.
+// Log returns the content of its log file, to which others may write, too.
 func (p *Process) Log() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {

@@ -11,10 +11,10 @@ const (
 	clientAddress = "10.93.0.254"
 )
 
-// makeSwitch makes the network of the world, on which the tests have an address of their own.
+// makeSwitch makes the network of the world. The tests have an address of their own in it.
 //
-// The rules are the switch's. So a cut takes nothing from a machine's own settings, survives its crash, and no sender
-// can see it: the packet has left.
+// The switch has the rules. So a cut changes no setting of a machine and survives its crash. No sender can see it,
+// because the packet has left the machine.
 func makeSwitch() error {
 	err := ipBatch("link set lo up",
 		"link add switch type bridge",
@@ -24,10 +24,10 @@ func makeSwitch() error {
 	if err != nil {
 		return err
 	}
-	// Every packet passes one of the two chains at least: what machines send passes the first, the rest the second.
+	// Every packet passes at least one of the two chains. Packets from machines pass the first, all others the second.
 	return nft("table bridge switch {",
 		"set cuts { type ipv4_addr . ipv4_addr; }", // from . to
-		"set off { type ifname; }",                 // sends and receives nothing, ARP included
+		"set off { type ifname; }",                 // it sends and receives nothing, not even ARP
 		"chain arriving { type filter hook prerouting priority 0;",
 		"iifname @off drop; ip saddr . ip daddr @cuts drop; }",
 		"chain leaving { type filter hook postrouting priority 0;",
@@ -35,17 +35,17 @@ func makeSwitch() error {
 		"}")
 }
 
-// hardware is the MAC address of the host with this number, the same after each boot: others keep it in mind.
+// hardware is the MAC address of the host with this number. It stays the same after a boot, because others cache it.
 func hardware(number int) string { return fmt.Sprintf("02:00:0a:5d:00:%02x", number) }
 
-// Cut lets the packets from one machine to another vanish, also of open connections. The other direction stays.
-// "client" is the machine of the tests.
+// Cut drops all packets from one machine to another, also of open connections. The other direction stays open. "client"
+// is the machine of the tests.
 func (w *World) Cut(from, to string) {
 	w.t.Helper()
 	w.nft(fmt.Sprintf("add element bridge switch cuts { %s . %s }", w.address(from), w.address(to)))
 }
 
-// Part cuts both directions between each of some and each of the others.
+// Part cuts both directions between each machine of the first list and each of the second.
 func (w *World) Part(some, others []string) {
 	w.t.Helper()
 	var cuts []string
@@ -58,7 +58,7 @@ func (w *World) Part(some, others []string) {
 	w.nft(cuts...)
 }
 
-// Heal takes back all cuts.
+// Heal removes all cuts.
 func (w *World) Heal() {
 	w.t.Helper()
 	w.nft("flush set bridge switch cuts")
@@ -71,13 +71,13 @@ func (w *World) nft(commands ...string) {
 	}
 }
 
-// unplug lets the machine's cable carry nothing, and plug lets it carry again.
+// unplug makes the machine's cable carry nothing. plug makes it work again.
 func (m *Machine) unplug() {
 	m.w.t.Helper()
 	m.w.nft("add element bridge switch off { " + m.name + " }")
 }
 
-// plug is also for a machine that is not unplugged.
+// plug also works on a machine that is not unplugged.
 func (m *Machine) plug() {
 	m.w.t.Helper()
 	element := "element bridge switch off { " + m.name + " }"

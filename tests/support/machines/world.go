@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// World is the machines of one test. Its methods, and those of its machines, are for one goroutine at a time, but for
-// Start, Process and what only tells.
+// World is the machines of one test. Its methods, and those of its machines, are for one goroutine at a time. Start,
+// methods of Process, and methods that only report are safe for concurrent use.
 type World struct {
 	t        testing.TB
 	machines map[string]*Machine
 }
 
-// New makes machines of these names, with the addresses 10.93.0.1 and so on, and boots them. They end with the test.
-// One test at a time may have machines.
+// New makes machines with these names, gives them the addresses 10.93.0.1 and so on, and boots them. They end with the
+// test. Only one test at a time may have machines.
 func New(t testing.TB, names ...string) *World {
 	t.Helper()
 	switch stage := os.Getenv(stageVariable); {
@@ -59,7 +59,7 @@ func New(t testing.TB, names ...string) *World {
 	return w
 }
 
-// resolve waits until this process knows the machine's name. Go's resolver looks into /etc/hosts every 5 s at most.
+// resolve waits until this process can resolve the machine's name. Go's resolver reads /etc/hosts every 5 s at most.
 func (m *Machine) resolve() {
 	m.w.t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -74,7 +74,7 @@ func (m *Machine) resolve() {
 	}
 }
 
-// Machine is the one with this name.
+// Machine returns the machine with this name.
 func (w *World) Machine(name string) *Machine {
 	w.t.Helper()
 	m := w.machines[name]

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Commits is the ledger of writes: each has a number of its own, and one of these ends. Safe for concurrent use.
+// Commits is a ledger of writes. Each write has a number and one of the states below. Safe for concurrent use.
 type Commits struct {
 	mu      sync.Mutex
 	entries []entry // by number
 	hosts   []string
-	checked int // those before were compared by an earlier Check, and by the one after it
-	last    int // how many had begun at the last Check
+	checked int // Checks have already compared the writes before this one twice
+	last    int // number of writes begun at the last Check
 	counts  Counts
 }
 
@@ -27,13 +27,13 @@ type state uint8
 
 const (
 	open         state = iota // under way
-	unknown                   // it has ended without an answer that tells what happened
-	found                     // the same, but the table has it
-	refused                   // there was an error that says that nothing was done
-	acknowledged              // clean
-	noticed                   // an acknowledgement with a notice beside it
-	lost                      // acknowledged, and missing
-	noticedLost               // noticed, and missing
+	unknown                   // it has ended, and no answer tells whether it was done
+	found                     // unknown, but the table has it
+	refused                   // an error says that it was not done
+	acknowledged              // with a clean answer
+	noticed                   // with a notice beside the answer
+	lost                      // acknowledged, and not in the table
+	noticedLost               // noticed, and not in the table
 )
 
 // Counts sums up the ledger.
@@ -46,10 +46,10 @@ type Counts struct {
 	NoticedLost  int `json:"acknowledgedWithNoticeAndLost"`
 }
 
-// Unknown are those whose outcome no client knows.
+// Unknown returns the number of writes whose outcome no client knows.
 func (c Counts) Unknown() int { return c.Begun - c.Acknowledged - c.Noticed - c.Refused }
 
-// Begin gives the next write its number.
+// Begin starts the next write and returns its number.
 func (c *Commits) Begin() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,21 +58,21 @@ func (c *Commits) Begin() int64 {
 	return int64(len(c.entries) - 1)
 }
 
-// Told tells which ID the writer was given. It may be that the write is never acknowledged.
+// Told records the ID that the writer got. The write may still not be acknowledged.
 func (c *Commits) Told(number, id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries[number].id = id
 }
 
-// Unknown tells that the write has ended, and its writer does not know what happened.
+// Unknown records that the write has ended and its writer does not know the outcome.
 func (c *Commits) Unknown(number int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries[number].state = unknown
 }
 
-// Refused tells that the server said an error which means that the write was not done, and never will be.
+// Refused records an error which means that the write was not done, and never will be.
 func (c *Commits) Refused(number int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *Commits) Refused(number int64) {
 	c.counts.Refused++
 }
 
-// Acknowledged tells that the write with this ID was, by that host. Without a clean acknowledgement there was a notice.
+// Acknowledged records that a host acknowledged the write with this ID. clean is false if there was a notice.
 func (c *Commits) Acknowledged(number, id int64, host string, at time.Time, clean bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,26 +104,26 @@ func (c *Commits) host(name string) uint32 {
 	return uint32(len(c.hosts) - 1)
 }
 
-// Counts are those of now.
+// Counts returns the present sums.
 func (c *Commits) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts
 }
 
-// A Row is one of the table.
+// A Row is a row of the table.
 type Row struct{ Number, ID int64 }
 
-// A Loss is a commit that was acknowledged and is gone.
+// A Loss is an acknowledged commit that is not in the table.
 type Loss struct {
 	Row
-	Host  string // that acknowledged it
+	Host  string // that acknowledged the commit
 	At    time.Time
-	Clean bool // without a notice
+	Clean bool // acknowledged without a notice
 }
 
-// From is the first number that the next Check needs rows of: it compares what was written since the Check before the
-// last one. All is from the beginning.
+// From returns the first number whose row the next Check needs. That Check compares the writes since the Check before
+// the last one. If all is true, it starts at the beginning.
 func (c *Commits) From(all bool) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,9 +133,9 @@ func (c *Commits) From(all bool) int64 {
 	return int64(c.checked)
 }
 
-// Check compares acknowledged commits with the rows of the table whose numbers are From or greater, as read at a time:
-// what was acknowledged later is left to the next one. It returns the losses that no earlier Check has told, and the
-// rows whose writer never learns their ID.
+// Check compares acknowledged commits with the rows of the table from number From on, as of the time of reading. A
+// later acknowledgement is for the next Check. It returns the losses that no earlier Check has returned, and the rows
+// whose writer never gets their ID.
 func (c *Commits) Check(rows []Row, read time.Time) (losses []Loss, untold []Row, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *Commits) Check(rows []Row, read time.Time) (losses []Loss, untold []Row
 		switch e := &c.entries[row.Number]; {
 		case e.state == refused:
 			return nil, nil, fmt.Errorf("row %d is in the table, and its writer was told that it is not", row.Number)
-		case e.state == open: // its writer is told yet
+		case e.state == open: // its writer may still get the ID
 		case e.state == unknown && e.id == 0:
 			e.id, e.state = row.ID, found
 			untold = append(untold, row)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// write is a write of a story: it is acknowledged, or not.
+// write makes a write with an outcome.
 func write(c *Commits, id int64, how string) int64 {
 	number := c.Begin()
 	switch how {
@@ -75,11 +75,11 @@ func TestInvariant5ALostCommitIsToldOnceAndLaterLossesOfOldRowsAreFound(t *testi
 		}
 	}
 	check(rows, false)
-	check(rows[:3], false, 3) // what the last Check still saw
+	check(rows[:3], false, 3) // the last Check still compared it
 	check(rows[:3], false)
 	check(rows[:3], false)
 	check(rows[1:3], false)   // 0 is older than two Checks
-	check(rows[1:3], true, 0) // so only the whole comparison sees it
+	check(rows[1:3], true, 0) // only the whole comparison finds it
 	check(rows[1:3], true)
 }
 

@@ -6,50 +6,50 @@ import (
 	"time"
 )
 
-// Calm is the kind under which everything is counted that happens while no fault lasts.
+// Calm is the kind for everything that happens while no fault lasts.
 const Calm = "between faults"
 
-// awhile is how long ago a success may be of a place that is not away: it has its turns.
+// awhile limits the age of the last success of a place that is not away.
 const awhile = time.Second
 
-// Meter counts for the fault that lasts. Safe for concurrent use. Make it with New.
+// Meter counts for the present fault. Safe for concurrent use. Make it with New.
 type Meter struct {
 	reference string
 
 	mu     sync.Mutex
 	series []*series
-	kinds  []*kind // in the order of their first fault; the first is Calm
+	kinds  []*kind // by their first fault; Calm comes first
 	fault  *fault  // nil between faults
 }
 
-// series are the successes of a service at one place.
+// series has the successes of a service at one place.
 type series struct {
 	group, service, place string
 
 	last     time.Time // the last success
-	from, to time.Time // the longest time without one in this fault
+	from, to time.Time // the longest time without a success in this fault
 }
 
-// kind is what the faults of one kind have cost.
+// kind is the cost of all faults of one kind.
 type kind struct {
 	name   string
 	faults int
-	away   map[string][]time.Duration // by service, one a fault: at the place where it was worst
-	open   map[string]int             // by service: how often it was not back in the end
+	away   map[string][]time.Duration // by service, one for each fault: at its worst place
+	open   map[string]int             // by service: how often it was still away at the end
 	given  map[string]int64           // by source: IDs during the reference's outages
 	lost   int
 	twice  int
 	seen   map[sight]int
 }
 
-// sight is something that a client saw.
+// sight is an error that clients of a kind saw.
 type sight struct{ client, says string }
 
 type fault struct {
 	*kind
 	begun time.Time
 	gifts []gift
-	told  map[string]bool // clients whose first error was counted
+	told  map[string]bool // clients that have had their first error
 }
 
 type gift struct {
@@ -58,20 +58,20 @@ type gift struct {
 	ids          int
 }
 
-// New makes a meter. Reference is the service whose outages are the time "during" which IDs are counted.
+// New makes a meter. It counts IDs during the outages of the service that reference names.
 func New(reference string) *Meter {
 	m := &Meter{reference: reference}
 	m.kind(Calm)
 	return m
 }
 
-// Place is where a service succeeds or not.
+// Place is a place at which a service succeeds or fails.
 type Place struct {
 	m *Meter
 	s *series
 }
 
-// Watch adds a place of a service, such as one of several proxies. Services of a group are one table.
+// Watch adds a place of a service, such as one of several proxies. The services of a group share a table.
 func (m *Meter) Watch(group, service, place string) Place {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *Meter) Watch(group, service, place string) Place {
 	return Place{m, s}
 }
 
-// Success tells that the service gave what it should.
+// Success records that the service worked.
 func (p Place) Success(at time.Time) {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
@@ -89,7 +89,7 @@ func (p Place) Success(at time.Time) {
 
 func (s *series) success(at time.Time) {
 	if !at.After(s.last) {
-		return // several clients may succeed at one place, and tell it out of order
+		return // a later success came first: clients share places, and report out of order
 	}
 	if !s.last.IsZero() && at.Sub(s.last) > s.to.Sub(s.from) {
 		s.from, s.to = s.last, at
@@ -97,7 +97,7 @@ func (s *series) success(at time.Time) {
 	s.last = at
 }
 
-// Silent names the places without a success since then.
+// Silent returns the places without a success since a moment.
 func (m *Meter) Silent(since time.Time) (names []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +131,7 @@ func (m *Meter) kind(name string) *kind {
 	return k
 }
 
-// now is the kind that is counted for.
+// now is the kind that counts at present.
 func (m *Meter) now() *kind {
 	if m.fault != nil {
 		return m.fault.kind
@@ -139,7 +139,7 @@ func (m *Meter) now() *kind {
 	return m.kinds[0]
 }
 
-// Given tells that a source gave IDs to a statement.
+// Given records that a source gave IDs to a statement.
 func (m *Meter) Given(source string, began, ended time.Time, ids int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,8 +148,8 @@ func (m *Meter) Given(source string, began, ended time.Time, ids int) {
 	}
 }
 
-// Saw tells what a client saw. The first sight of each client in a fault counts, by the client's kind. Between faults
-// each counts.
+// Saw records an error that a client saw. In a fault only the first error of each client counts, under the client's
+// kind. Between faults each error counts.
 func (m *Meter) Saw(clientKind, client, says string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,28 +162,28 @@ func (m *Meter) Saw(clientKind, client, says string) {
 	m.now().seen[sight{clientKind, says}]++
 }
 
-// Twice tells of an ID that came twice.
+// Twice records an ID that came twice.
 func (m *Meter) Twice() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now().twice++
 }
 
-// Lost tells of acknowledged commits that are gone.
+// Lost records acknowledged commits that are gone.
 func (m *Meter) Lost(commits int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now().lost += commits
 }
 
-// An Outage is how long a place of a service was away.
+// An Outage is the time for which a place of a service was away.
 type Outage struct {
 	Group, Service, Place string
 	From, To              time.Time
-	Back                  bool // it has succeeded again
+	Back                  bool // it works again
 }
 
-// Settled ends the fault and returns what it cost, place by place. Without a fault there is nothing to end.
+// Settled ends the fault and returns its cost, place by place. Without a fault it does nothing.
 func (m *Meter) Settled(at time.Time) (outages []Outage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +195,7 @@ func (m *Meter) Settled(at time.Time) (outages []Outage) {
 		from, to, back := s.from, s.to, true
 		since := s.last
 		if since.IsZero() {
-			since = m.fault.begun // it never was there
+			since = m.fault.begun // it never worked
 		}
 		if running := at.Sub(since); running > to.Sub(from) {
 			from, to, back = since, at, running < awhile

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// at is a time in the seconds of these stories.
+// at returns a time of these stories, in seconds.
 func at(seconds float64) time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
 }
@@ -21,11 +21,11 @@ func at(seconds float64) time.Time {
 func TestInvariant1TheTimeWithoutIsFromTheLastSuccessBeforeTheFaultToTheNext(t *testing.T) {
 	m := New("writes")
 	writes := m.Watch("services", "writes", "")
-	for _, s := range []float64{1, 2, 9, 10} { // 7 s before the fault count for nothing
+	for _, s := range []float64{1, 2, 9, 10} { // 7 s before the fault do not count
 		writes.Success(at(s))
 	}
 	m.Mark("kill", at(10.2))
-	for _, s := range []float64{13.5, 10.4, 14, 15} { // told out of order
+	for _, s := range []float64{13.5, 10.4, 14, 15} { // reported out of order
 		writes.Success(at(s))
 	}
 	outages := m.Settled(at(15.1))
@@ -67,7 +67,7 @@ func TestInvariant3OnlyIDsOfStatementsWithinTheOutageWereGivenDuringIt(t *testin
 	m.Given("ids", at(12), at(14), 1000)   // ended after
 	writes.Success(at(13))
 	m.Settled(at(13.2))
-	m.Given("ids", at(13.4), at(13.5), 5) // there is no fault
+	m.Given("ids", at(13.4), at(13.5), 5) // no fault lasts
 	l := m.Report().Lines[0]
 	if l.Given["proxies"] != 10 || l.Given["ids"] != 100 {
 		t.Errorf("given during it: %v; expected 10 and 100", l.Given)
@@ -82,7 +82,7 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 		writes.Success(at(now))
 		elsewhere.Success(at(now))
 		m.Mark(kind, at(now))
-		for range 5 { // which is better off
+		for range 5 { // this one is away for less time
 			now += away / 5
 			elsewhere.Success(at(now))
 		}

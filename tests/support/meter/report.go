@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Report is what faults cost, a line a kind.
+// Report is the cost of faults, with a line for each kind.
 type Report struct {
 	Groups  []Group  `json:"groups"`
 	Sources []string `json:"sources"`
@@ -19,32 +19,32 @@ type Report struct {
 	Seen    []Seen   `json:"seen"`
 }
 
-// Group is services that are compared with one another.
+// Group is a group of services that a table compares.
 type Group struct {
 	Name     string   `json:"name"`
 	Services []string `json:"services"` // the columns, in order
 }
 
-// Line is a kind of fault.
+// Line is one kind of fault.
 type Line struct {
 	Fault   string            `json:"fault"`
 	Times   int               `json:"times"`
 	Without map[string]Spread `json:"without"` // by service
-	Given   map[string]int64  `json:"given"`   // by source: IDs while the reference was away
+	Given   map[string]int64  `json:"given"`   // by source: IDs during the reference's outages
 	Lost    int               `json:"commitsLost"`
 	Twice   int               `json:"idsTwice"`
 }
 
-// Spread is how long a service was away in faults of a kind.
+// Spread is the distribution of outages of a service, in the faults of a kind.
 type Spread struct {
 	Faults  int      `json:"faults"`
 	P50     Duration `json:"p50"`
 	P90     Duration `json:"p90"`
 	Worst   Duration `json:"worst"`
-	NotBack int      `json:"notBack,omitempty"` // it had not come back when the fault was over
+	NotBack int      `json:"notBack,omitempty"` // it was still away when the fault was over
 }
 
-// Seen is what clients of a kind saw first in faults of a kind.
+// Seen is the first error that clients of a kind saw, in the faults of a kind.
 type Seen struct {
 	Fault  string `json:"fault"`
 	Client string `json:"client"`
@@ -52,10 +52,10 @@ type Seen struct {
 	Times  int    `json:"times"`
 }
 
-// Duration is one of a table: seconds in JSON, and two digits that count in text.
+// Duration is a duration in a table: seconds in JSON, two significant digits in text.
 type Duration time.Duration
 
-// MarshalJSON gives seconds.
+// MarshalJSON writes seconds.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%.3f", time.Duration(d).Seconds()), nil
 }
@@ -73,7 +73,7 @@ func (d Duration) String() string {
 	}
 }
 
-// Report sums up. Faults that last are not in it.
+// Report sums up, without a fault that still lasts.
 func (m *Meter) Report() Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,7 +142,7 @@ func (k *kind) line() Line {
 	return l
 }
 
-// rank is the smallest value that so many percent do not exceed.
+// rank returns the smallest value that is at least as great as this percentage of values.
 func rank(sorted []time.Duration, percent int) Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -150,8 +150,7 @@ func rank(sorted []time.Duration, percent int) Duration {
 	return Duration(sorted[max(0, (len(sorted)*percent+99)/100-1)])
 }
 
-// Markdown is the report for people, as tables: times as p50 / worst for each group, counts, and what clients
-// saw.
+// Markdown returns the report for people as tables: times as p50 / worst for each group, counts, and what clients saw.
 func (r Report) Markdown() string {
 	lines := append(slices.Clone(r.Lines), r.Total)
 	var b strings.Builder
@@ -182,7 +181,7 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// writeSeen has a line for each error of a fault, with the clients that saw it first.
+// writeSeen writes a line for each error of a fault, with the clients that saw it first.
 func (r Report) writeSeen(b *strings.Builder) {
 	type line struct{ fault, says string }
 	var lines []line
@@ -205,7 +204,7 @@ func (r Report) writeSeen(b *strings.Builder) {
 	}
 }
 
-// head is a table's, with numbers in all columns but the first.
+// head writes the head of a table. All columns but the first have numbers.
 func head(b *strings.Builder, names []string) {
 	row(b, names)
 	fmt.Fprintf(b, "|---%s|\n", strings.Repeat("|---:", len(names)-1))

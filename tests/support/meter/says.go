@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Says is an error as a reader of a table needs it: SQLSTATE and message, or what happened to the connection. Addresses
-// and numbers of processes are left out, so that equal errors are equal.
+// Says returns an error as a reader of a table needs it: SQLSTATE and message, or what happened to the connection. It
+// removes addresses and process numbers, so that equal errors look equal.
 func Says(err error) string {
 	var said *pgconn.PgError
 	switch {
@@ -40,7 +40,7 @@ func timedOut(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-// What differs from time to time, in the order in which it is left out.
+// What differs from time to time, in the order of removal.
 var (
 	addresses = regexp.MustCompile(`\(?\b\d{1,3}(\.\d{1,3}){3}\b\)?(:\d+)?`)
 	times     = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`)
@@ -49,7 +49,7 @@ var (
 	spaces    = regexp.MustCompile(`\s+`)
 )
 
-// Plain is a message without addresses, times and numbers, in one line.
+// Plain returns a message in one line, without addresses, times and numbers.
 func Plain(message string) string {
 	state := ""
 	if len(message) > 6 && message[5] == ' ' && !strings.ContainsAny(message[:5], " :") {

@@ -1,4 +1,4 @@
-// Package network is a way to a server that a test can cut, silence, or end in the middle of an answer.
+// Package network gives a way to a server that a test can cut, silence, or end in the middle of an answer.
 package network
 
 import (
@@ -19,7 +19,7 @@ type Link struct {
 	proxy *toxiproxy.Proxy
 }
 
-// To opens a link to the server of a URL, which ends with the test, and returns it with the URL through it.
+// To opens a link to the server of a URL. It returns the link, and the URL through it. The link ends with the test.
 func To(t testing.TB, direct string) (*Link, string) {
 	t.Helper()
 	u := server.Parse(t, direct)
@@ -37,16 +37,16 @@ func To(t testing.TB, direct string) (*Link, string) {
 // Address is the host and port of the link.
 func (l *Link) Address() string { return l.proxy.Listen }
 
-// Silence lets nothing pass in either direction, while connections stay open and new ones are accepted: a partition
-// that drops packets.
+// Silence lets nothing pass in either direction, as a partition does that drops packets. Connections stay open, and the
+// link accepts new ones.
 func (l *Link) Silence() {
 	l.t.Helper()
 	l.add("timeout", "upstream", "timeout", 0)
 	l.add("timeout", "downstream", "timeout", 0)
 }
 
-// CutAnswers ends each connection, also those that are open, when the server has sent so many more bytes: what the
-// server did stays done, and its answer is lost.
+// CutAnswers ends each connection, also an open one, after the server has sent n more bytes. The server has done its
+// work then, and its answer is lost.
 func (l *Link) CutAnswers(bytes int) {
 	l.t.Helper()
 	l.add("limit_data", "downstream", "bytes", bytes)
@@ -61,10 +61,10 @@ func (l *Link) add(kind, direction, attribute string, value int) {
 	}
 }
 
-// Heal lets everything pass again. Connections from a Silence are closed.
+// Heal lets everything pass again. It closes connections that a Silence has met.
 func (l *Link) Heal() { l.proxy.Toxics.ResetToxics(context.Background()) }
 
-// Lead ends all connections and leads new ones to another address, or, if it is empty, refuses them.
+// Lead ends all connections and leads new ones to another address. It refuses them if the address is empty.
 func (l *Link) Lead(address string) {
 	l.t.Helper()
 	next := &toxiproxy.Proxy{Listen: l.proxy.Listen, Upstream: address, Enabled: address != ""}

@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// echo is a server that says every line again, after a name.
+// echo is a server that repeats every line after its name.
 func echo(t *testing.T, name string) (url string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func call(t *testing.T, l *network.Link) *caller {
 	return &caller{t, conn, bufio.NewReader(conn)}
 }
 
-// ask sends a line and returns what comes until the end of a line, or of the connection, or of the time.
+// ask sends a line. It returns what comes until the line, the connection or the time ends.
 func (c *caller) ask(line string, limit time.Duration) (answer string, err error) {
 	c.t.Helper()
 	if _, err := c.conn.Write([]byte(line + "\n")); err != nil {

@@ -9,8 +9,8 @@ import (
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// PeakMemory is the most memory the process has had resident, in bytes.
-// Where the system does not tell, the test is skipped.
+// PeakMemory returns the greatest resident memory of the process so far, in bytes. It skips the test where the system
+// does not report that.
 func (p *Process) PeakMemory() int {
 	p.t.Helper()
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))

@@ -1,5 +1,5 @@
-// Package program builds the product once per test package and runs it as a user would: as processes, watched through
-// what they print.
+// Package program builds the product once per test package and runs it as a user does. The product runs as processes,
+// and tests watch what they print.
 package program
 
 import (
@@ -19,7 +19,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// giveUp is how long a test waits for something that never happens before it fails.
+// giveUp limits the wait of a test for an event.
 const giveUp = 60 * time.Second
 
 // A build is one way to build the product, done once per test package.
@@ -30,12 +30,12 @@ type build struct {
 	err    error
 }
 
-// buildFlags: the product under test is built as the test is.
+// buildFlags builds the product as the test is built.
 var buildFlags = []string{fmt.Sprintf("-race=%v", race.Enabled)}
 
 var released, steered = build{}, build{tags: "steerclock"}
 
-// Path builds cmd/pgflurry, once, with the race detector if the test has it, and returns the binary.
+// Path builds cmd/pgflurry once, with the race detector if the test has it. It returns the path of the binary.
 func Path(t testing.TB) string {
 	t.Helper()
 	return released.path(t)
@@ -55,7 +55,7 @@ func (b *build) path(t testing.TB) string {
 			b.err = fmt.Errorf("the folder of module pgflurry is not found: %w", err)
 			return
 		}
-		// In that folder, because a test of another module does not have what the product requires.
+		// In its own folder, because another module does not require what the product requires.
 		args := append([]string{"-C", strings.TrimSpace(string(source)), "build", "-tags", b.tags}, buildFlags...)
 		out, err := exec.Command("go", append(args, "-o", b.binary, "./cmd/pgflurry")...).CombinedOutput()
 		if err != nil {
@@ -68,14 +68,14 @@ func (b *build) path(t testing.TB) string {
 	return b.binary
 }
 
-// Main is server.Main for a package that runs the product.
+// Main is server.Main for packages that run the product.
 func Main(m *testing.M) {
 	code := server.Run(m)
 	Remove()
 	os.Exit(code)
 }
 
-// Remove deletes the binaries; Main does.
+// Remove deletes the binaries. Main calls it.
 func Remove() {
 	for _, b := range []*build{&released, &steered} {
 		if b.binary != "" {
@@ -84,18 +84,18 @@ func Remove() {
 	}
 }
 
-// Process is a running program. Both of its outputs are kept, line by line.
+// Process is a running program. It keeps every line of both outputs.
 type Process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
-	done  chan struct{} // closed when it has ended and all was read
-	err   error         // of its end; valid after done
+	done  chan struct{} // closed when it has ended and everything is read
+	err   error         // its exit error; valid after done
 	mu    sync.Mutex
 	lines []string
 	more  chan struct{} // closed and replaced with each line
 }
 
-// Start runs the product with these arguments. It is killed at the end of the test if it still runs.
+// Start runs the product with these arguments. If it still runs when the test ends, it is killed.
 func Start(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return StartCommand(t, exec.Command(Path(t), args...))
@@ -139,20 +139,20 @@ func (p *Process) read(r io.ReadCloser) {
 	close(p.done)
 }
 
-// Line waits for a line that contains all of the texts, and returns it.
+// Line waits for a line that contains all texts, and returns it.
 func (p *Process) Line(texts ...string) string {
 	p.t.Helper()
 	return p.LineFrom(0, texts...)
 }
 
-// Printed is how many lines there are.
+// Printed returns the number of lines so far.
 func (p *Process) Printed() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.lines)
 }
 
-// LineFrom is Line but for the first lines.
+// LineFrom is Line, and skips the first lines.
 func (p *Process) LineFrom(from int, texts ...string) string {
 	p.t.Helper()
 	limit := time.After(giveUp)
@@ -184,7 +184,7 @@ func containsAll(line string, texts []string) bool {
 	return true
 }
 
-// Output is everything printed so far.
+// Output returns all lines so far.
 func (p *Process) Output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +199,7 @@ func (p *Process) Signal(s syscall.Signal) {
 	}
 }
 
-// End waits for the end of the process and returns its exit code; -1 if a signal ended it.
+// End waits for the end of the process and returns its exit code, or -1 after a signal.
 func (p *Process) End() int {
 	p.t.Helper()
 	select {

@@ -10,12 +10,12 @@ import (
 // Proxy is a running "pgflurry serve".
 type Proxy struct {
 	*Process
-	Address string // host:port where it listens
-	URL     string // of the database, through the proxy
+	Address string // host:port of its listener
+	URL     string // of the database, through this proxy
 }
 
-// Serve starts a proxy in front of the database of a URL and waits until it has a worker and answers from memory. More
-// flags win over those it sets.
+// Serve starts a proxy in front of the database of a URL. It waits until the proxy has a worker and answers from
+// memory. The flags in more override its own.
 func Serve(t testing.TB, direct, node string, more ...string) *Proxy {
 	t.Helper()
 	p := ServeUnleased(t, direct, node, more...)
@@ -23,13 +23,13 @@ func Serve(t testing.TB, direct, node string, more ...string) *Proxy {
 	return p
 }
 
-// ServeUnleased waits only until clients are accepted.
+// ServeUnleased only waits until the proxy accepts clients.
 func ServeUnleased(t testing.TB, direct, node string, more ...string) *Proxy {
 	t.Helper()
 	return Start(t, ServeArgs(t, direct, node, more...)...).Proxy(direct)
 }
 
-// ServeArgs are the arguments of a proxy in front of the database of a URL.
+// ServeArgs returns the arguments of a proxy in front of the database of a URL.
 func ServeArgs(t testing.TB, direct, node string, more ...string) []string {
 	t.Helper()
 	return append([]string{
@@ -38,7 +38,7 @@ func ServeArgs(t testing.TB, direct, node string, more ...string) []string {
 	}, more...)
 }
 
-// Proxy waits until the process, one with ServeArgs, accepts clients.
+// Proxy waits until a process with the arguments of ServeArgs accepts clients.
 func (p *Process) Proxy(direct string) *Proxy {
 	p.t.Helper()
 	through := server.Parse(p.t, direct)
@@ -50,10 +50,10 @@ func (p *Process) Proxy(direct string) *Proxy {
 func (p *Proxy) Leased() {
 	p.t.Helper()
 	p.Line("worker acquired")
-	p.Line("are answered from memory") // all calls, or only the qualified ones
+	p.Line("are answered from memory") // all calls, or only qualified ones
 }
 
-// Field is the value of a field in a line of the log; empty if there is none.
+// Field returns the value of a field in a line of the log, or "" without that field.
 func Field(line, name string) string {
 	_, value, _ := strings.Cut(line, " "+name+"=")
 	value, _, _ = strings.Cut(value, " ")

@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-// Steered is a running program whose machine's clock the test sets: node/clock_steered.go.
+// Steered is a running program with clocks that the test sets: see node/clock_steered.go.
 type Steered struct {
 	*Process
 	t    testing.TB
 	file string
 }
 
-// StartSteered is Start for the build whose clock can be steered. The clock is right at first.
+// StartSteered is Start for the build with steered clocks. At first they are right.
 func StartSteered(t testing.TB, args ...string) *Steered {
 	t.Helper()
 	return startSteered(t, steered.path(t), "", args...)
 }
 
-// StartReleasedAsIfSteered gives the released program what steers the other one, which it must ignore.
+// StartReleasedAsIfSteered starts the released program with the environment of a steered one. It must ignore that.
 func StartReleasedAsIfSteered(t testing.TB, by string, args ...string) *Steered {
 	t.Helper()
 	return startSteered(t, released.path(t), by, args...)
@@ -36,8 +36,8 @@ func startSteered(t testing.TB, path, by string, args ...string) *Steered {
 	return s
 }
 
-// Steer sets the clock and waits until the program says that it holds: "wall=10m", "monotonic=5s rate=0.5", "" for
-// right again.
+// Steer sets the clocks and waits until the program reports that they hold: "wall=10m", "monotonic=5s rate=0.5", or ""
+// for right clocks.
 func (s *Steered) Steer(by string) {
 	s.t.Helper()
 	from := s.Printed()
@@ -45,7 +45,7 @@ func (s *Steered) Steer(by string) {
 	s.LineFrom(from, "the clock is steered")
 }
 
-// write replaces the file in one step, so that nobody reads half of it.
+// write replaces the file in one step, so that nobody reads half a file.
 func (s *Steered) write(by string) {
 	s.t.Helper()
 	next := s.file + ".next"

@@ -10,10 +10,10 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What must hold of cancellation whatever is between client and proxy. at is the URL through the proxy, with at least
-// one parameter; direct the one past it.
+// Cancellation has to work whatever is between client and proxy. at is the URL through the proxy, with at least one
+// parameter. direct is the URL without the proxy.
 
-// PsqlCancels has psql draw an ID, then cancels the query it runs, as Ctrl-C does.
+// PsqlCancels lets psql draw an ID and run a query. Then it cancels that query, as Ctrl-C does.
 func PsqlCancels(t testing.TB, at, direct string) {
 	t.Helper()
 	p := program.StartCommand(t, exec.Command("psql", at+"&application_name=cancelled_psql", "-XAt",
@@ -25,7 +25,7 @@ func PsqlCancels(t testing.TB, at, direct string) {
 	}
 }
 
-// PgxCancels has pgx cancel a query three times; each time the session goes on and is answered from memory.
+// PgxCancels lets pgx cancel a query, three times. Each time the session goes on, and the proxy answers it from memory.
 func PgxCancels(t testing.TB, at, direct string) {
 	t.Helper()
 	look := server.Connect(t, direct)

@@ -1,5 +1,5 @@
-// Package proxytest runs a proxy within the test's own process, for tests that read its counters or choose what package
-// proxy takes and "pgflurry serve" has no flag for. Its IDs come from a counter.
+// Package proxytest runs a proxy within the test's own process. It is for tests that read the proxy's counters, or use
+// settings for which "pgflurry serve" has no flag. The IDs come from a counter.
 package proxytest
 
 import (
@@ -12,10 +12,10 @@ import (
 	"pgflurry/proxy"
 )
 
-// FirstID begins the IDs of these proxies, far above PostgreSQL's.
+// FirstID is the first ID of these proxies. It is far above those of PostgreSQL.
 const FirstID = 1 << 60
 
-// counter gives IDs one after the other.
+// counter gives consecutive IDs.
 type counter struct{ last atomic.Int64 }
 
 func (c *counter) TryNextN(n int) (int64, int, error) {
@@ -24,7 +24,7 @@ func (c *counter) TryNextN(n int) (int64, int, error) {
 
 func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
 
-// Settings are those of a proxy in front of host:port that answers IDs in every database.
+// Settings returns the settings of a proxy in front of host:port. It answers IDs in every database.
 func Settings(upstream string) proxy.Settings {
 	return proxy.Settings{
 		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: &counter{},

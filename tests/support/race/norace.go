@@ -1,8 +1,8 @@
 //go:build !race
 
-// Package race says whether the race detector is on, for tests of what it changes: memory, speed, and pools that forget
-// at random.
+// Package race says whether the race detector is on. Some tests need to know what it changes: memory, speed, and pools
+// that forget at random.
 package race
 
-// Enabled: this test program was built with the race detector.
+// Enabled says that this test program was built with the race detector.
 const Enabled = false

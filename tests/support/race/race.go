@@ -2,5 +2,5 @@
 
 package race
 
-// Enabled: this test program was built with the race detector.
+// Enabled says that this test program was built with the race detector.
 const Enabled = true

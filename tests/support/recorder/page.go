@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// page is a set of numbers below 4096: a sorted list, or all the bits once they take less.
+// page is a set of numbers below 4096: a sorted list, or all bits once they take less.
 type page struct {
 	few  []uint16
 	bits *[words]uint64
@@ -16,10 +16,10 @@ type page struct {
 
 const (
 	words   = 1 << pageBits / 64
-	mostFew = words * 8 / 2 // as many numbers as take the bytes of the bits
+	mostFew = words * 8 / 2 // as many numbers as fit into the bytes of the bits
 )
 
-// size is what the numbers take, in bytes.
+// size returns the bytes that the numbers take.
 func (p *page) size() int64 {
 	if p.bits != nil {
 		return words * 8
@@ -30,7 +30,7 @@ func (p *page) size() int64 {
 // add reports whether n is new.
 func (p *page) add(n uint16) bool {
 	if p.bits == nil {
-		at := len(p.few) // numbers mostly come in order
+		at := len(p.few) // numbers mostly come in order, so search from the end
 		if at > 0 && n <= p.few[at-1] {
 			var there bool
 			if at, there = slices.BinarySearch(p.few, n); there {
@@ -55,7 +55,7 @@ func (p *page) add(n uint16) bool {
 	return true
 }
 
-// header stands before the numbers or bits of a page in a file. Count is 0 for bits.
+// header precedes a page in a file. Count is 0 if bits follow, else the count of numbers.
 type header struct {
 	Page  uint32
 	Count uint16

@@ -19,7 +19,7 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	chapters map[int64]*chapter
-	written  map[int64]bool // chapters that are in files
+	written  map[int64]bool // chapters in files
 	turn     int64          // counts uses of chapters
 	used     int64          // bytes, as chapter.size counts them
 	ids      int64
@@ -29,20 +29,20 @@ type Recorder struct {
 type chapter struct {
 	pages map[uint32]*page
 	size  int64
-	used  int64 // turn of the last use
+	used  int64 // turn at the last use
 }
 
-// pageCost is what a page takes beside its numbers, in bytes:
-// its struct, its slot in the map, its slice or bits' header.
+// pageCost is the size of a page without its numbers, in bytes. It counts the struct, the slot in the map, and the
+// header of the slice or bits.
 const pageCost = 96
 
-// New makes an empty recorder that keeps about so many bytes in memory and writes what is beyond to files in dir, which
-// must exist. An empty dir keeps everything in memory.
+// New makes an empty recorder. It keeps about this number of bytes in memory, and writes the rest to files in dir,
+// which must exist. With an empty dir it keeps everything in memory.
 func New(dir string, memory int64) *Recorder {
 	return &Recorder{dir: dir, memory: memory, chapters: map[int64]*chapter{}, written: map[int64]bool{}}
 }
 
-// Twice is the error of an ID that was there before.
+// Twice is the error for an ID that came before.
 type Twice struct{ ID int64 }
 
 func (t *Twice) Error() string {
@@ -50,8 +50,8 @@ func (t *Twice) Error() string {
 		t.ID, t.ID>>22, t.ID>>12&1023, t.ID&4095)
 }
 
-// Add records IDs. An ID that is there already gives a *Twice; those before it are recorded. Another error means that
-// an ID is no ID, or that a file could not be written or read.
+// Add records IDs. An ID that came before gives a *Twice, and the IDs before it are recorded. Any other error means an
+// ID that is none, or a file that cannot be written or read.
 func (r *Recorder) Add(ids ...int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Recorder) Add(ids ...int64) error {
 	return nil
 }
 
-// Len is how many IDs are recorded.
+// Len returns the number of IDs.
 func (r *Recorder) Len() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +92,7 @@ func (r *Recorder) grow(c *chapter, bytes int64) {
 	r.used += bytes
 }
 
-// open returns the chapter, from its file if it is there, and first makes room.
+// open returns a chapter, from its file if it has one. It first makes room.
 func (r *Recorder) open(number int64) (*chapter, error) {
 	r.turn++
 	c := r.chapters[number]
@@ -117,7 +117,7 @@ func (r *Recorder) open(number int64) (*chapter, error) {
 	return c, nil
 }
 
-// makeRoom writes chapters to files until what is left fits, the one that was not touched for longest first.
+// makeRoom writes chapters to files until the rest fits. It begins with the chapter that was not touched for longest.
 func (r *Recorder) makeRoom() error {
 	for r.dir != "" && r.used > r.memory && len(r.chapters) > 0 {
 		oldest := int64(-1)

@@ -31,13 +31,13 @@ func TestWhatIsNoIDIsRefused(t *testing.T) {
 	}
 }
 
-// With so little memory every change of chapter goes through a file.
+// There is so little memory that every change of chapter goes through a file.
 func TestItAgreesWithAPlainSetWhateverIsWrittenToFiles(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		r := New(dir, rapid.SampledFrom([]int64{0, 2000, 1 << 30}).Draw(t, "memory"))
 		plain := map[int64]bool{}
-		// few pages and chapters, so that they are met again; some full enough to become bits
+		// few pages and chapters, so that they repeat, and some pages full enough to become bits
 		ids := rapid.Custom(func(t *rapid.T) int64 {
 			return 1<<62 | rapid.Int64Range(0, 3).Draw(t, "chapter")<<chapterBits |
 				rapid.Int64Range(0, 2).Draw(t, "page")<<pageBits | rapid.Int64Range(0, 1<<pageBits-1).Draw(t, "number")
@@ -69,7 +69,7 @@ func TestALateIDOfAWrittenChapterIsStillFoundTwice(t *testing.T) {
 	r := New(t.TempDir(), 1<<20)
 	defer r.Close()
 	const first = int64(1) << 60
-	for i := range int64(3_000_000) { // three thousand pages, each in a chapter of its own every so often
+	for i := range int64(3_000_000) { // three thousand pages in all, each time in another chapter
 		if err := r.Add(first + i<<20 + i%4096); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestALateIDOfAWrittenChapterIsStillFoundTwice(t *testing.T) {
 	}
 }
 
-// The bytes that it counts are a budget, so they must not be far from those it takes: BenchmarkAdd -benchmem tells.
+// The recorder's own count of bytes is a budget, so it must be near the truth: see BenchmarkAdd -benchmem.
 func BenchmarkAdd(b *testing.B) {
 	for name, perTick := range map[string]int64{"one a tick": 1, "40 a tick": 40, "4096 a tick": 4096} {
 		b.Run(name, func(b *testing.B) {

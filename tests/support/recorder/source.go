@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Sources is a Recorder that also remembers who got which IDs, roughly: for each second the smallest and the greatest
-// of a worker that a client got. So an ID that comes twice names those who may have had it before. Safe for concurrent
-// use. Make it with NewSources.
+// Sources is a Recorder that roughly remembers which client got which IDs. For each second, client and worker it keeps
+// the smallest and the greatest ID. So it can name possible owners of an ID that comes twice. Safe for concurrent use.
+// Make it with NewSources.
 type Sources struct {
 	*Recorder
 
 	mu    sync.Mutex
-	open  map[lane]*span // that may still grow
+	open  map[lane]*span // spans that may still grow
 	spans []*span
 }
 
-// lane is the IDs of one client and one worker (of the default layout; in another one these are other bits of the ID,
-// which only makes spans shorter).
+// lane is the IDs of one client and one worker of the default layout. In another layout these are other bits of the ID,
+// which only makes spans shorter.
 type lane struct {
 	client string
 	worker int64
@@ -32,16 +32,16 @@ type span struct {
 	from, to    time.Time
 }
 
-// length is after how long a span ends and another begins.
+// length is the time after which a span ends and another begins.
 const length = time.Second
 
-// NewSources is New with sources.
+// NewSources is New, with sources.
 func NewSources(dir string, memory int64) *Sources {
 	return &Sources{Recorder: New(dir, memory), open: map[lane]*span{}}
 }
 
-// AddFrom records IDs that a client has just got. All of them are recorded, whatever comes twice; there is an error for
-// each that did.
+// AddFrom records IDs that a client has just got. It records all of them, and returns an error for each one that came
+// twice.
 func (s *Sources) AddFrom(client string, at time.Time, ids ...int64) (twice []error) {
 	for _, id := range ids {
 		err := s.Add(id)
@@ -72,7 +72,7 @@ func (s *Sources) extend(client string, at time.Time, id int64) {
 	o.least, o.most, o.to = min(o.least, id), max(o.most, id), at
 }
 
-// before names who may have had an ID.
+// before names the clients that may have had an ID.
 func (s *Sources) before(id int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package rows is the worker table in memory. What acquire.sql, renew.sql, release.sql, reseed.sql and retire.sql
-// of package lease decide is written down here once more in Go. So thousands of histories a second can be led
-// over it (tests/simulation).
+// Package rows is the worker table in memory. It repeats in Go the decisions of acquire.sql, renew.sql, release.sql,
+// reseed.sql and retire.sql of package lease. So tests/simulation can run thousands of histories a second over it.
 //
-// Its test loads any state into PostgreSQL, runs the statement there and here, and compares answer and state. And it
-// changes the statements, one guard at a time, to see that the comparison notices.
+// Its test loads any state into PostgreSQL and runs the same statement there and here. Then it compares the answers and
+// the new states. It also removes guards of the statements, one at a time, and expects that the comparison notices
+// each.
 package rows

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each guard of the statements, and what the statement is without it.
-// The text must stand in it so many times as times says.
+// Each guard of the statements, and the statement without it. The text must stand in the statement as often as times
+// says.
 var mutants = []struct {
 	guard, statement, from, to string
 	times                      int
@@ -161,7 +161,7 @@ func TestTheComparisonNoticesEachGuardThatIsLeftOut(t *testing.T) {
 	t.Logf("each guard left out, and how soon it was noticed:%s", report.String())
 }
 
-// untilDifferent tries so many cases.
+// untilDifferent tries up to n cases.
 func (r *room) untilDifferent(statement string, most int) (tried int, what string) {
 	cases := rapid.Custom(func(t *rapid.T) string { return r.compare(t, statement) })
 	for tried = 1; tried <= most && what == ""; tried++ {

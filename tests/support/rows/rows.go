@@ -2,21 +2,21 @@ package rows
 
 import "slices"
 
-// Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statement of
-// their name does. Times are ticks.
+// Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statements of
+// the same name do. Times are ticks.
 type Table struct {
 	Settings
 	Now    int64  // the database's clock
-	Server string // WAL timeline of the server; "": it does not tell
+	Server string // WAL timeline of the server; "": not known
 	Copied bool
 	Home   string
 
-	Timeline     string // as the namespace row has it; "": NULL
+	Timeline     string // of the namespace row; "": NULL
 	AcquireAfter int64
 	Rows         []Row // by worker
 }
 
-// Settings are what the namespace row fixes.
+// Settings are fixed in the namespace row.
 type Settings struct {
 	Namespace                   string
 	MaxWindow, Skew, Quarantine int64
@@ -24,9 +24,9 @@ type Settings struct {
 	Unit                        int64 // microseconds
 }
 
-// Row is a worker.
+// Row is the row of a worker.
 type Row struct {
-	Database          bool // kind
+	Database          bool // kind is database
 	Owner             string
 	Term              int64
 	Mark              int64
@@ -35,14 +35,14 @@ type Row struct {
 	Released, Retired bool
 }
 
-// Acquire holds the parameters of acquire.sql that matter.
+// Acquire has the parameters of acquire.sql that matter.
 type Acquire struct {
 	Namespace, Owner, Node string
 	Window, Longest        int64
 	Lowest, Highest        int
 }
 
-// Renew holds the parameters of renew.sql.
+// Renew has the parameters of renew.sql.
 type Renew struct {
 	Namespace            string
 	Worker               int
@@ -52,7 +52,7 @@ type Renew struct {
 	Window               int64
 }
 
-// Release holds the parameters of release.sql.
+// Release has the parameters of release.sql.
 type Release struct {
 	Namespace    string
 	Worker       int
@@ -61,10 +61,10 @@ type Release struct {
 	Acknowledged int64
 }
 
-// Answer is a row as SQL answers it: string, int64, bool, or nil for NULL.
+// Answer is a row of SQL's answer: string, int64, bool, or nil for NULL.
 type Answer []any
 
-// Clone is a copy that shares nothing.
+// Clone returns a copy that shares nothing.
 func (t *Table) Clone() Table {
 	c := *t
 	c.Rows = slices.Clone(t.Rows)
@@ -73,10 +73,10 @@ func (t *Table) Clone() Table {
 
 func (t *Table) moved() bool { return t.Server != "" && t.Timeline != t.Server }
 
-// lack is by how much the quarantine is too short for the window of who asks.
+// lack returns by how much the quarantine is too short for the longest window of the asking proxy.
 func (t *Table) lack(a Acquire) int64 { return max(0, a.Longest+2*t.Skew-t.Quarantine) }
 
-// gate is the tick before which nothing is granted to who asks.
+// gate returns the tick before which this proxy gets nothing.
 func (t *Table) gate(a Acquire) int64 {
 	if t.AcquireAfter > 0 {
 		return t.AcquireAfter + t.lack(a)
@@ -84,7 +84,7 @@ func (t *Table) gate(a Acquire) int64 {
 	return 0
 }
 
-// free is the tick at which a row may be taken by who asks.
+// free returns the tick from which this proxy may take a row.
 func (t *Table) free(r *Row, a Acquire) int64 {
 	if r.Term == 0 || r.Released {
 		return r.Mark
@@ -97,7 +97,7 @@ func (t *Table) closeGate() {
 	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
 }
 
-// A class is an acquisition's order of choice: the lower, the better.
+// A class is the rank of a row in an acquisition. A lower one is better.
 type class struct {
 	kind int // 0: the node's own, 1: never used, 2: any other
 	mark int64
@@ -113,7 +113,7 @@ func (a Acquire) class(r *Row) class {
 	return class{kind: 1}
 }
 
-// candidates are the workers that an acquisition may take: those of the best class, any of them.
+// candidates returns the workers that an acquisition may take. All are of the best class, and any of them will do.
 func (t *Table) candidates(a Acquire) (workers []int) {
 	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.gate(a) > t.Now || t.Now >= t.End {
 		return nil
@@ -135,7 +135,7 @@ func (t *Table) candidates(a Acquire) (workers []int) {
 	return workers
 }
 
-// Acquire is acquire.sql. choose picks one of the workers that may be taken.
+// Acquire is acquire.sql. choose picks one of the workers that it may take.
 func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 	gate, moved := t.gate(a), t.moved()
 	taken := Answer{nil, nil, nil, nil}
@@ -167,7 +167,7 @@ func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 	return append(all, t.refusal(a)...)
 }
 
-// refusal says when a worker will be free.
+// refusal says when a worker becomes free.
 func (t *Table) refusal(a Acquire) Answer {
 	workers, retired := int64(0), int64(0)
 	var next any
@@ -241,7 +241,7 @@ func (t *Table) Release(l Release) Answer {
 	return Answer{t.Namespace, int64(l.Worker)}
 }
 
-// Reseed is reseed.sql. owner makes a new owner.
+// Reseed is reseed.sql. owner returns a new owner.
 func (t *Table) Reseed(owner func() string) Answer {
 	mark := min(t.End, t.Now+t.MaxWindow+t.Skew)
 	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
@@ -293,7 +293,7 @@ func (t *Table) LongGrants() bool {
 	return t.AcquireAfter > t.Now || t.moved()
 }
 
-// Retire is retire.sql; its Answer is only whether it was done.
+// Retire is retire.sql. It only returns whether the worker was retired.
 func (t *Table) Retire(worker int, held bool) (done bool) {
 	r := &t.Rows[worker]
 	if r.Database || r.Retired || !held && r.Term > 0 && !r.Released && r.Renewed >= 0 && r.Mark > t.Now {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// room is a migrated database in which clock, timeline and identity of the server are what the test says.
+// room is a migrated database. The test sets the clock, the timeline and the identity of the server.
 type room struct {
 	t          testing.TB
 	conn       *pgx.Conn
@@ -28,8 +28,8 @@ type room struct {
 	statements map[string]string
 }
 
-// stage puts what the statements ask the server under the test's control. The statements call stage.clock instead of
-// clock_timestamp(), and the functions of schema pgflurry that look at the server read a table.
+// stage lets the test control what the statements ask of the server. The statements call stage.clock instead of
+// clock_timestamp(). The functions of schema pgflurry that ask the server read a table instead.
 const stage = `
 CREATE SCHEMA stage;
 CREATE TABLE stage.server (now bigint, timeline text, system bigint);
@@ -50,7 +50,7 @@ func newRoom(t testing.TB) *room {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1})
 	r := &room{t: t, conn: server.Connect(t, url), statements: map[string]string{}}
 	r.do(stage)
-	r.do("SET search_path = pg_catalog, pg_temp; SET jit = off") // as a keeper does
+	r.do("SET search_path = pg_catalog, pg_temp; SET jit = off") // as a keeper's session
 	err := r.conn.QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").Scan(&r.namespace)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func (r *room) do(sql string, args ...any) {
 	}
 }
 
-// run runs a statement and returns its first row, as text with NULL told apart, read into an Answer.
+// run runs a statement and returns its first row as an Answer. It keeps NULL apart from an empty text.
 func (r *room) run(name string, args ...any) Answer {
 	r.t.Helper()
 	sql := strings.ReplaceAll(r.statements[name], "clock_timestamp()", "stage.clock()")
@@ -123,7 +123,7 @@ func (r *room) run(name string, args ...any) Answer {
 	return a
 }
 
-// load puts a state into the database.
+// load writes a state into the database.
 func (r *room) load(t *Table) {
 	r.t.Helper()
 	batch := &pgx.Batch{}
@@ -148,7 +148,7 @@ func (r *room) load(t *Table) {
 	}
 }
 
-// read is the state that is in the database; what load does not put there is taken from t.
+// read returns the state of the database. Fields that load does not write come from t.
 func (r *room) read(t *Table) Table {
 	r.t.Helper()
 	after := t.Clone()
@@ -174,14 +174,14 @@ func (r *room) read(t *Table) Table {
 	return after
 }
 
-// anyStatement chooses among all.
+// anyStatement picks one of the statements.
 func anyStatement(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
 		"acquire", "acquire", "renew", "renew", "renew", "release", "reseed", "retire", "quarantine", "long_grants",
 	}).Draw(t, "statement")
 }
 
-// compare runs a statement on one state in both places, and says how they differ; "" if they do not.
+// compare runs a statement on one state in both places. It returns the difference, or "".
 func (r *room) compare(t *rapid.T, statement string) string {
 	before := r.anyTable(t)
 	here := before.Clone()
@@ -230,7 +230,7 @@ func (r *room) compare(t *rapid.T, statement string) string {
 		want = Answer{here.Retire(worker, held)}
 	}
 	there := r.read(&before)
-	for i := range there.Rows { // who the new owners are is the server's to choose
+	for i := range there.Rows { // the server chooses the new owners
 		if there.Rows[i].Owner != before.Rows[i].Owner && here.Rows[i].Owner == "new" {
 			there.Rows[i].Owner = "new"
 		}
@@ -242,7 +242,7 @@ func (r *room) compare(t *rapid.T, statement string) string {
 	return ""
 }
 
-// nodes, owners and times are few, so that they meet.
+// Few nodes, owners and times, so that they coincide.
 var nodes = []string{"a", "b"}
 
 func owner(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -274,13 +274,13 @@ func (r *room) anyTable(t *rapid.T) Table {
 	return table
 }
 
-// edges are the distances from now at which something changes.
+// edges are the distances from now at which a decision changes.
 var edges = []int64{
 	-16_000, -8500, -7001, -7000, -6999, -6501, -6500, -6499, -1000, -1, 0, 1, 500, 3000, 6000, 6500, 6501,
 	20_000,
 }
 
-// gates are the same for the gate; the first means that there was none yet.
+// gates are the same for the gate. The first one means that there was no gate yet.
 var gates = []int64{-1 << 40, -9001, -9000, -1500, -1, 0, 1, 9000}
 
 func anyRow(t *rapid.T, now int64) Row {
@@ -318,7 +318,7 @@ func (r *room) anyAcquire(t *rapid.T) Acquire {
 	return a
 }
 
-// anyRenew is mostly right about the row.
+// anyRenew mostly fits the row.
 func (r *room) anyRenew(t *rapid.T, table *Table) Renew {
 	worker := rapid.IntRange(0, 7).Draw(t, "worker")
 	w := table.Rows[worker]

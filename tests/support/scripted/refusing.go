@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Refusing is a server without TLS that answers every session with these messages, and its address.
+// Refusing starts a server without TLS that answers every session with these messages. It returns the address.
 func Refusing(t testing.TB, messages ...pgproto3.BackendMessage) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,5 +1,5 @@
-// Package scripted plays the server's side of the wire to a package that writes by package acknowledge. It says each
-// exchange as the test wrote it, above all those that no server can be brought to send on purpose.
+// Package scripted plays the server's side of the wire for a package that writes through package acknowledge. The test
+// writes each exchange, above all exchanges that no real server sends on request.
 package scripted
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Exchange is all that the server sends up to ReadyForQuery.
+// Exchange is everything that the server sends up to ReadyForQuery.
 type Exchange struct {
 	Results []Result
-	Notice  *pgconn.PgError // a NoticeResponse behind the results
-	Failure *pgconn.PgError // an ErrorResponse behind that
+	Notice  *pgconn.PgError // NoticeResponse behind the results
+	Failure *pgconn.PgError // ErrorResponse behind that
 	Status  byte            // of ReadyForQuery: I, T or E
 }
 
-// Result is what one statement sends. A nil column is NULL.
+// Result is what one statement returns. A nil column is NULL.
 type Result struct {
 	Tag  string
 	Rows [][][]byte
 }
 
-// Clean is an exchange as it should be: a write whose row has these columns was acknowledged. "NULL" is NULL.
+// Clean returns a good exchange: the server acknowledged a write whose row has these columns. "NULL" is NULL.
 func Clean(columns ...string) Exchange {
 	row := make([][]byte, len(columns))
 	for i, c := range columns {
@@ -46,9 +46,9 @@ func Clean(columns ...string) Exchange {
 	}
 }
 
-const writeAt = 2 // the write's place among the results
+const writeAt = 2 // index of the write's result
 
-// Spoiled are the ways in which an exchange can fall short of an acknowledgement.
+// Spoiled lists the ways in which an exchange is no clean acknowledgement.
 var Spoiled = []struct {
 	Name  string
 	Spoil func(*Exchange)
@@ -75,8 +75,8 @@ var Spoiled = []struct {
 	{"nothing at all", func(x *Exchange) { *x = Exchange{Status: 'I'} }},
 }
 
-// Server plays the exchanges one after the other on the first connection, and those from the second one on to each
-// later connection. A nil exchange says nothing at all. The config leads there; connections counts.
+// Server plays the exchanges one after the other on the first connection. Each later connection gets those from the
+// second one on. In place of a nil exchange it is silent. config leads to this server, and connections counts.
 func Server(t testing.TB, answers ...*Exchange) (config *pgconn.Config, connections *atomic.Int32) {
 	t.Helper()
 	config, err := pgconn.ParseConfig("postgres://user@scripted/db?sslmode=disable")
@@ -123,7 +123,7 @@ func play(b *pgproto3.Backend, answers []*Exchange) {
 			}
 		}
 		if x == nil {
-			continue // says nothing
+			continue // silent
 		}
 		send(b, *x)
 		if b.Flush() != nil {

@@ -13,10 +13,10 @@ import (
 	"pgflurry/hint"
 )
 
-// Patience bounds every step against the database; a test that needs longer hangs.
+// Patience limits every step against the database. A longer one hangs.
 const Patience = 30 * time.Second
 
-// Within is a context that ends when the test does, or hangs.
+// Within returns a context for one step. It ends with the test, or after Patience.
 func Within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
@@ -24,7 +24,7 @@ func Within(t testing.TB) context.Context {
 	return ctx
 }
 
-// Value is the one value of a query.
+// Value returns the only value of a query.
 func Value[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) T {
 	t.Helper()
 	var v T
@@ -34,7 +34,7 @@ func Value[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) T {
 	return v
 }
 
-// Values is the one column of a query.
+// Values returns the only column of a query.
 func Values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T {
 	t.Helper()
 	rows, err := conn.Query(Within(t), query, args...)
@@ -48,7 +48,7 @@ func Values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T 
 	return list
 }
 
-// Do executes statements without results; with arguments it is one statement.
+// Do executes statements without results. With arguments it is one statement.
 func Do(t testing.TB, conn *pgx.Conn, script string, args ...any) {
 	t.Helper()
 	var err error
@@ -63,7 +63,7 @@ func Do(t testing.TB, conn *pgx.Conn, script string, args ...any) {
 }
 
 // Eventually waits until a condition holds, such as one about pg_stat_activity. Each look is a statement of its own, so
-// that it sees what the server was told meanwhile, its settings included. NULL does not hold.
+// it sees changes of the server and its settings. NULL does not hold.
 func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -82,14 +82,14 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	}
 }
 
-// Sleeps waits until the session whose application_name is name runs pg_sleep().
+// Sleeps waits until the session with this application_name runs pg_sleep().
 func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
 	t.Helper()
 	Eventually(t, conn,
 		"EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
 }
 
-// Blocked waits until so many sessions of the database wait for a lock.
+// Blocked waits until this number of sessions of the database wait for a lock.
 func Blocked(t testing.TB, conn *pgx.Conn, sessions int) {
 	t.Helper()
 	Eventually(t, conn, `(SELECT count(*) = $1 FROM pg_stat_activity
@@ -111,7 +111,7 @@ func Refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.P
 	return said
 }
 
-// Says expects an error with all these texts in its message or its hint.
+// Says expects an error that has all these texts in its message or its hint.
 func Says(t testing.TB, err error, texts ...string) {
 	t.Helper()
 	if err == nil {
@@ -125,7 +125,7 @@ func Says(t testing.TB, err error, texts ...string) {
 	}
 }
 
-// Hint is what an error says should be done.
+// Hint returns the hint of an error.
 func Hint(err error) string {
 	if advice := hint.Of(err); advice != "" {
 		return advice
@@ -137,8 +137,7 @@ func Hint(err error) string {
 	return ""
 }
 
-// Role makes a role that may log in, drops it with its objects when the test ends,
-// and returns the URL of its connections.
+// Role makes a role that may log in, and returns its URL. When the test ends it drops the role with its objects.
 func Role(t testing.TB, url, name string) string {
 	t.Helper()
 	Exec(t, url, "CREATE ROLE "+name+" LOGIN")

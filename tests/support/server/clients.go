@@ -10,9 +10,9 @@ import (
 	"pgflurry/postgres"
 )
 
-// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image. They are the image's, on
-// this machine's network, with the same names for files below the folder of temporary files. The returned
-// function undoes it.
+// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image. It runs them in that image, on
+// this machine's network, with the same paths below the folder of temporary files. The returned function removes them
+// from PATH.
 func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	if provider.Docker.Image == "" {
 		return func() {}, nil
@@ -38,8 +38,8 @@ func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	return undo, os.Setenv("PATH", dir+string(filepath.ListSeparator)+before)
 }
 
-// Tool finds a client program beside the server's, or else on the machine: some packages of PostgreSQL hold the server
-// alone. Where the machine's is older than the server and would refuse it, the test steps aside.
+// Tool finds a client program beside the server's programs, or on the machine: some packages of PostgreSQL have only
+// the server. If the machine's program is older than the server and would refuse it, the test is skipped.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	own := Binaries(t)

@@ -22,11 +22,11 @@ import (
 //go:embed roles.sql
 var rolesSQL string
 
-// made counts the databases of this process;
-// their names carry its number, for servers that several test packages share.
+// made counts the databases of this process. Their names contain the process number, because several test packages may
+// share a server.
 var made atomic.Int64
 
-// Database makes an empty database, which is dropped when the test ends, and returns its URL as superuser.
+// Database makes an empty database and returns its URL as superuser. The test drops it at its end.
 func Database(t testing.TB) string {
 	t.Helper()
 	if running.admin == "" {
@@ -38,13 +38,13 @@ func Database(t testing.TB) string {
 	return In(t, running.admin, name)
 }
 
-// Migrated is a Database with the namespace of the default layout and all functions.
+// Migrated returns a Database with the namespace of the default layout and all functions.
 func Migrated(t testing.TB) string {
 	t.Helper()
 	return MigratedWith(t, migrations.Settings{})
 }
 
-// MigratedWith is Migrated with another layout, epoch, unit or number of database workers.
+// MigratedWith is Migrated with other settings.
 func MigratedWith(t testing.TB, settings migrations.Settings) string {
 	t.Helper()
 	url := Database(t)
@@ -56,8 +56,8 @@ func MigratedWith(t testing.TB, settings migrations.Settings) string {
 	return url
 }
 
-// TemplateCopy copies a database on the same server, as a template gives it: its sessions end first. The copy is
-// dropped when the test ends.
+// TemplateCopy ends the sessions of a database and copies it on the same server, as a template is copied. The test
+// drops the copy at its end.
 func TemplateCopy(t testing.TB, url, name string) string {
 	t.Helper()
 	Alone(t, url)
@@ -77,7 +77,7 @@ func Alone(t testing.TB, url string) {
 	Eventually(t, admin, "NOT EXISTS (SELECT "+sessions+")", Name(t, url))
 }
 
-// Parse takes a URL apart.
+// Parse parses a URL.
 func Parse(t testing.TB, at string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(at)
@@ -87,13 +87,14 @@ func Parse(t testing.TB, at string) *url.URL {
 	return u
 }
 
-// Name is the name of the database of a URL.
+// Name returns the database of a URL.
 func Name(t testing.TB, at string) string {
 	t.Helper()
 	return strings.TrimPrefix(Parse(t, at).Path, "/")
 }
 
-// Environment is what PostgreSQL's programs and drivers of all languages read of a URL, without the password.
+// Environment returns the variables that PostgreSQL's programs and the drivers of all languages read, without the
+// password.
 func Environment(t testing.TB, at string) []string {
 	t.Helper()
 	u := Parse(t, at)
@@ -103,7 +104,7 @@ func Environment(t testing.TB, at string) []string {
 	}
 }
 
-// In is url with another database name.
+// In returns base with another database.
 func In(t testing.TB, base, database string) string {
 	t.Helper()
 	u := Parse(t, base)
@@ -111,7 +112,7 @@ func In(t testing.TB, base, database string) string {
 	return u.String()
 }
 
-// As is url with another role; password may be empty.
+// As returns base with another role. The password may be empty.
 func As(t testing.TB, base, role, password string) string {
 	t.Helper()
 	u := Parse(t, base)
@@ -119,7 +120,7 @@ func As(t testing.TB, base, role, password string) string {
 	return u.String()
 }
 
-// Connect opens a connection that is closed when the test ends.
+// Connect opens a connection. The test closes it at its end.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
@@ -142,8 +143,8 @@ func Exec(t testing.TB, url, script string) {
 	}
 }
 
-// Cluster is the private cluster, for tests that read its log or signal its processes; the test fails on another kind
-// of server.
+// Cluster returns the private cluster, for tests that read its log or signal its processes. With another kind of server
+// the test fails.
 func Cluster(t testing.TB) *postgres.Cluster {
 	t.Helper()
 	if running.cluster == nil {
@@ -152,8 +153,7 @@ func Cluster(t testing.TB) *postgres.Cluster {
 	return running.cluster
 }
 
-// NoLeak fails the test if a goroutine that it started is alive after it and all its cleanups registered later.
-// Call it first in the test.
+// NoLeak fails the test if a goroutine of it is alive after the test and its later cleanups. Call it first in the test.
 func NoLeak(t testing.TB) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
@@ -176,6 +176,6 @@ func closeConn(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := conn.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return // a test may have cut it; nobody is left to tell
+		return // a test may have cut the connection
 	}
 }

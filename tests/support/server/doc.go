@@ -6,10 +6,10 @@
 //		url := server.Migrated(t)          // or server.Database(t), which is empty
 //		conn := server.Connect(t, url)
 //
-// Main starts one private cluster for the whole test package and stops it after the last test. It runs from
-// binaries or, where there are none and Docker answers, in a container, whose psql and pgbench it then puts on
-// PATH. Where no PostgreSQL can be had the run fails and says how to install one; nothing is skipped. Three
-// variables choose another server:
+// Main starts one private cluster for the whole test package and stops it after the last test. The cluster runs from
+// binaries. Without binaries it runs in a container, if Docker answers; Main then puts the container's psql and pgbench
+// on PATH. If no PostgreSQL can be had, the run fails and says how to install one; it skips nothing. Three variables
+// choose another server:
 //
 //	PGFLURRY_TEST_BINARIES=DIR   the private cluster, from the server binaries in this folder
 //	PGFLURRY_TEST_POSTGRES=URL   an existing server, as a superuser (the tests make and drop databases and roles)
@@ -17,7 +17,7 @@
 //
 // PGFLURRY_TEST_IMAGE names the image of containers, default postgres:17.
 //
-// On the private cluster the method of authentication follows the database role that logs in, so that a test can have
-// each. Members of role login_scram use scram-sha-256, of login_md5 md5, of login_password a password in clear.
-// Everybody else is trusted.
+// On the private cluster the role that logs in decides the method of authentication, so that a test can have each.
+// Members of role login_scram use scram-sha-256, of login_md5 md5, of login_password a password in clear text. All
+// others are trusted.
 package server

@@ -10,7 +10,7 @@ import (
 	"github.com/ory/dockertest/v3/docker"
 )
 
-// startDocker runs the server in a container that removes itself when it stops.
+// startDocker runs the server in a container. Docker removes the container when it stops.
 func startDocker() (stop func() error, err error) {
 	pool, err := dockertest.NewPool("")
 	if err != nil {
@@ -24,7 +24,7 @@ func startDocker() (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the container does not start: %w", err)
 	}
-	// Killed tests do not stop it; Docker does, in the end.
+	// If the tests are killed, they cannot stop it. Docker does so in the end.
 	if err := container.Expire(uint((30 * time.Minute).Seconds())); err != nil {
 		return nil, fmt.Errorf("the container gets no end: %w", err)
 	}

@@ -1,5 +1,5 @@
--- The functions read a clock that is $1 ahead: an expression, whose value is cast to interval. Nothing else of the
--- installed text is replaced.
+-- Makes the functions read a clock that is $1 ahead. $1 is an expression whose value is cast to interval. The rest of
+-- the installed text stays.
 DO $do$
 DECLARE
     f regprocedure;

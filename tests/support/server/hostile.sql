@@ -1,4 +1,4 @@
--- Whatever has this schema first on its search_path and does not say which schema it means fails.
+-- If this schema is first on the search_path, a statement fails unless it qualifies the names that it uses.
 CREATE SCHEMA hostile;
 CREATE FUNCTION hostile.refuse_int8(bigint, bigint) RETURNS bigint LANGUAGE plpgsql
     AS $$ BEGIN RAISE 'hostile'; END $$;

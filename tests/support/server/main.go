@@ -12,16 +12,16 @@ import (
 	"pgflurry/postgres"
 )
 
-// running is the server of this test package, from Main's start to its end.
+// running is the server of this test package, while Main runs.
 var running struct {
 	admin   string            // URL of a database to make others from
-	cluster *postgres.Cluster // nil if the server is not a private cluster of binaries
+	cluster *postgres.Cluster // nil unless it is a private cluster from binaries
 }
 
 // Main runs the tests of a package with a server and exits.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a package that has more to clean up: it returns the exit code.
+// Run is Main for a package that has more to clean up. It returns the exit code.
 func Run(m *testing.M) (code int) {
 	stop, err := startServer()
 	if err != nil {
@@ -53,7 +53,7 @@ func startServer() (stop func() error, err error) {
 	return startPrivate(ctx)
 }
 
-// locate is what the demo does, but binaries and image can be named by variables.
+// locate does what the demo does. Variables may name the binaries or the image.
 func locate(ctx context.Context) (postgres.Provider, error) {
 	provider, err := postgres.Locate(ctx, os.Getenv("PGFLURRY_TEST_BINARIES"), "")
 	if err == nil && provider.Docker.Image != "" {
@@ -62,7 +62,7 @@ func locate(ctx context.Context) (postgres.Provider, error) {
 	return provider, err
 }
 
-// image is the one for tests with Docker.
+// image returns the image for tests with Docker.
 func image() string {
 	if named := os.Getenv("PGFLURRY_TEST_IMAGE"); named != "" {
 		return named
@@ -70,7 +70,7 @@ func image() string {
 	return postgres.DefaultImage
 }
 
-// hba: see the package comment. The server takes the first line that fits.
+// hba is described in the package comment. The server takes the first line that fits.
 const hba = `host all +login_scram 127.0.0.1/32 scram-sha-256
 host all +login_md5 127.0.0.1/32 md5
 host all +login_password 127.0.0.1/32 password
@@ -83,14 +83,14 @@ local replication all trust
 host replication all 127.0.0.1/32 trust
 `
 
-// testOptions make a server quick, talkative and roomy. They give up durability against a crash of the machine, not of
-// the server.
+// testOptions make a server quick and talkative, with many connections. Data may be lost if the machine crashes, but
+// not if the server does.
 func testOptions() map[string]string {
 	return map[string]string{
 		"fsync": "off", "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
 		"max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on",
-		// A crash waits this long, and not a minute, for a connection that came during it and says nothing: such a
-		// child gets no signal.
+		// After a crash the server waits for its children. One that has a connection and no startup packet yet gets no
+		// signal, so the server would wait for authentication_timeout, a minute by default.
 		"authentication_timeout": "15s",
 	}
 }
@@ -130,8 +130,8 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// PublicDir is a new folder that the server's user can reach, removed when the test ends: t.TempDir is closed to it
-// when root runs the tests.
+// PublicDir returns a new folder that the server's user can reach. The test removes it at its end. If root runs the
+// tests, that user cannot reach t.TempDir.
 func PublicDir(t testing.TB) string {
 	t.Helper()
 	dir, err := publicDir()
@@ -153,7 +153,7 @@ func publicDir() (string, error) {
 	if postgres.Passable(filepath.Join(dir, "data")) == nil {
 		return dir, nil
 	}
-	// TMPDIR lies below a closed folder.
+	// That user cannot reach TMPDIR.
 	os.RemoveAll(dir)
 	dir, err = os.MkdirTemp("/tmp", "pgflurry-")
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL; more
-// lines of its section [pgbouncer] win over those it has. Where it is not installed the test is skipped, unless
-// PGFLURRY_TEST_POOLER=1 asks for it.
+// Pooler runs PgBouncer in transaction mode in front of a URL, with this number of server connections for all clients.
+// The lines in more override those of its section [pgbouncer]. Without PgBouncer the test is skipped, or fails with
+// PGFLURRY_TEST_POOLER=1.
 func Pooler(t testing.TB, upstream string, connections int, more ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -88,7 +88,8 @@ max_client_conn = 2000
 	return to.String()
 }
 
-// untilUp reads PgBouncer's log to its end, and tells when PgBouncer has said that it is up; it listens before that.
+// untilUp reads PgBouncer's log to its end. It reports when PgBouncer says that it is up; PgBouncer listens before
+// that.
 func untilUp(log io.Reader, listens chan<- error) {
 	var all strings.Builder
 	for lines := bufio.NewScanner(log); lines.Scan(); {
@@ -107,7 +108,7 @@ func untilUp(log io.Reader, listens chan<- error) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// nobody is how to run a program that refuses root.
+// nobody says how to run a program that refuses to run as root.
 func nobody(t testing.TB) *syscall.SysProcAttr {
 	t.Helper()
 	attr := &syscall.SysProcAttr{Setpgid: true}
@@ -124,8 +125,8 @@ func nobody(t testing.TB) *syscall.SysProcAttr {
 	return attr
 }
 
-// FreePort is a port of this machine that nobody uses just now. It is below those that the system gives to connections,
-// which may take one of theirs again at any moment.
+// FreePort returns a port that nobody uses at the moment. It is below the ports that the system gives to connections,
+// because a connection might take one of those at any moment.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	const lowest, first = 10_000, 32_768 // first: net.ipv4.ip_local_port_range of Linux

@@ -15,7 +15,7 @@ import (
 	"pgflurry/postgres"
 )
 
-// Private starts a cluster for one test alone, to be stopped, frozen or configured by it. Options may be nil.
+// Private starts a cluster for one test, which may stop, freeze or configure it. Options may be nil.
 func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	t.Helper()
 	provider, err := locate(t.Context())
@@ -31,7 +31,7 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	return cluster
 }
 
-// start starts a cluster that is stopped when the test ends.
+// start starts a cluster. The test stops it at its end.
 func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -50,8 +50,8 @@ func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
 	return cluster
 }
 
-// Freeze stops every process of the cluster in its tracks (SIGSTOP): sockets stay open and nothing answers. The
-// returned function lets them go on, which also happens when the test ends.
+// Freeze stops every process of the cluster (SIGSTOP). Sockets stay open, and nothing answers. thaw resumes them; so
+// does the end of the test.
 func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	t.Helper()
 	frozen := append([]int{cluster.PID}, children(t, cluster.PID)...)
@@ -66,7 +66,7 @@ func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	return thaw
 }
 
-// children are the processes whose parent is pid, as /proc tells.
+// children returns the child processes of pid, from /proc.
 func children(t testing.TB, pid int) []int {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -77,9 +77,9 @@ func children(t testing.TB, pid int) []int {
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// pid (name) state parent …, where the name may hold spaces and brackets
+		// pid (name) state parent …; the name may contain spaces and brackets
 		fields := strings.Fields(string(content[strings.LastIndexByte(string(content), ')')+1:]))
 		child, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
@@ -89,15 +89,15 @@ func children(t testing.TB, pid int) []int {
 	return found
 }
 
-// IsBackend says whether a process is one of the cluster's, which must be asked before it is sent a signal: it may have
-// ended, and its number be somebody else's.
+// IsBackend says whether a process belongs to the cluster. Ask before you send it a signal: a backend may have ended,
+// and another process may have its number.
 func IsBackend(cluster *postgres.Cluster, pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", cluster.PID))
 }
 
-// Storm is how long tests that let many faults happen shall go on; 0 is a short while.
-// PGFLURRY_TEST_STORM=5m makes it long.
+// Storm returns how long tests with many faults should go on. 0 is a short while, and PGFLURRY_TEST_STORM=5m makes it
+// long.
 func Storm(t testing.TB) time.Duration {
 	t.Helper()
 	text := os.Getenv("PGFLURRY_TEST_STORM")
@@ -111,7 +111,7 @@ func Storm(t testing.TB) time.Duration {
 	return length
 }
 
-// Pause lets a storm breathe. No test waits for something by it.
+// Pause lets a storm breathe. No test waits for an event by it.
 func Pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -121,8 +121,8 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl).
-// Where Docker has the only PostgreSQL there are none, and the test steps aside.
+// Binaries returns the server's programs on this machine, for tests that run some by hand (pg_basebackup, pg_ctl). If
+// only Docker has a PostgreSQL, the test is skipped.
 func Binaries(t testing.TB) postgres.Binaries {
 	t.Helper()
 	provider, err := locate(t.Context())

@@ -8,9 +8,9 @@ import (
 	"pgflurry/postgres"
 )
 
-// LoseSequences makes the unlogged sequences of pgflurry in database postgres unreadable, as a promotion does whose
-// PostgreSQL has the bug of sqlfuncs/mend_sequences.sql: zeros are in their files. It runs on a server that has stopped
-// meanwhile; all connections have ended.
+// LoseSequences makes pgflurry's unlogged sequences in database postgres unreadable: it writes zeros into their files.
+// A promotion does the same on a PostgreSQL that has the bug of sqlfuncs/mend_sequences.sql. LoseSequences stops and
+// restarts the server, so all connections end.
 func LoseSequences(t testing.TB, cluster *postgres.Cluster) *postgres.Cluster {
 	t.Helper()
 	files := Values[string](t, Connect(t, cluster.URL("postgres")),

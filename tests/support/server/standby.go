@@ -13,9 +13,9 @@ import (
 	"pgflurry/postgres"
 )
 
-// Standby copies a primary as it is now and runs the copy as a hot standby named name, which is stopped when the test
-// ends. It follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes
-// from now on.
+// Standby copies a primary as it is now, and runs the copy as a hot standby with this name. It follows the primary at
+// source ("host=… port=…"). If source is empty, it gets nothing that the primary writes from now on. The test stops it
+// at its end.
 func Standby(
 	t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string,
 ) *postgres.Cluster {
@@ -31,13 +31,13 @@ func Standby(
 	return Again(t, data, 0, options, all)
 }
 
-// Clone copies the files of a server and runs the copy beside it, which nothing in it tells from the original.
+// Clone copies the files of a server and runs the copy beside it. Nothing in the copy shows that it is one.
 func Clone(t testing.TB, original *postgres.Cluster, name string) *postgres.Cluster {
 	t.Helper()
 	return Again(t, baseBackup(t, original, name), 0)
 }
 
-// baseBackup copies the files of a cluster into a folder beside them.
+// baseBackup copies the files of a cluster into a folder next to them.
 func baseBackup(t testing.TB, primary *postgres.Cluster, name string) (data string) {
 	t.Helper()
 	data = filepath.Join(filepath.Dir(primary.Data), name)
@@ -51,8 +51,8 @@ func baseBackup(t testing.TB, primary *postgres.Cluster, name string) (data stri
 	return data
 }
 
-// Again starts the cluster whose files are in data, which was stopped or has crashed, with the options of Private; port
-// 0 is any. It is stopped when the test ends.
+// Again starts a stopped or crashed cluster with the files in data and the options of Private. Port 0 is any port. The
+// test stops it at its end.
 func Again(t testing.TB, data string, port int, options ...map[string]string) *postgres.Cluster {
 	t.Helper()
 	settings := postgres.Settings{
@@ -64,8 +64,8 @@ func Again(t testing.TB, data string, port int, options ...map[string]string) *p
 	return start(t, settings)
 }
 
-// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does:
-// no checkpoint, no farewell to a standby.
+// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does. There is no checkpoint, and standbys
+// get no last WAL.
 func Crash(t testing.TB, cluster *postgres.Cluster) {
 	t.Helper()
 	if err := syscall.Kill(cluster.PID, syscall.SIGQUIT); err != nil {
@@ -92,7 +92,7 @@ func Stop(t testing.TB, cluster *postgres.Cluster) {
 	}
 }
 
-// AsOwner says how to run a program as the owner of a folder, which matters where root runs the tests.
+// AsOwner says how to run a program as the owner of a folder. It matters if root runs the tests.
 func AsOwner(t testing.TB, path string) *syscall.SysProcAttr {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -106,8 +106,8 @@ func AsOwner(t testing.TB, path string) *syscall.SysProcAttr {
 	return attr
 }
 
-// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root
-// runs the tests.
+// asOwner makes a folder for the owner of another folder, and says how to run a program as that owner. It matters if
+// root runs the tests.
 func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
 	t.Helper()
 	if err := os.Mkdir(made, 0o700); err != nil {

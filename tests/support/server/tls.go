@@ -15,15 +15,15 @@ import (
 	"pgflurry/postgres"
 )
 
-// TLS is what a server shows and whom it lets in.
+// TLS has the certificate that a server shows, and decides whom the server lets in.
 type TLS struct {
 	Cert, Key []byte // PEM
-	ClientCA  []byte // PEM; nil: certificates of clients are not asked for
-	HBA       string // lines before those of pg_hba.conf
+	ClientCA  []byte // PEM; nil: the server asks for no client certificates
+	HBA       string // lines before those in pg_hba.conf
 }
 
-// EnableTLS makes a private cluster speak TLS, or shows another certificate, and returns when new sessions see it. What
-// HBA said before is replaced.
+// EnableTLS switches TLS on in a private cluster, or changes the certificate. It returns when new sessions see the
+// change. HBA replaces the lines of an earlier call.
 func EnableTLS(t testing.TB, cluster *postgres.Cluster, s TLS) {
 	t.Helper()
 	pair, err := tls.X509KeyPair(s.Cert, s.Key)
@@ -49,7 +49,7 @@ func EnableTLS(t testing.TB, cluster *postgres.Cluster, s TLS) {
 	}
 }
 
-// place writes a file into the data folder, as the server's user has it.
+// place writes a file into the data folder, for the server's user.
 func place(t testing.TB, cluster *postgres.Cluster, name string, content []byte) {
 	t.Helper()
 	path := filepath.Join(cluster.Data, name)
@@ -66,7 +66,7 @@ func place(t testing.TB, cluster *postgres.Cluster, name string, content []byte)
 	}
 }
 
-// shown is the certificate that a new session sees; nil while there is none.
+// shown returns the certificate that a new session sees, or nil.
 func shown(cluster *postgres.Cluster) (certificate []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -46,7 +46,7 @@ func draw(db *gorm.DB) (id int64, err error) {
 
 func (Item) TableName() string { return "item" }
 
-// open gives a pool of one connection; what the settings do not say comes from PGHOST and its like.
+// open opens a pool of one connection. PGHOST and its like fill in what the settings leave out.
 func open(settings ...string) (*gorm.DB, error) {
 	db, err := gorm.Open(postgres.Open(strings.Join(settings, " ")), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
@@ -82,7 +82,7 @@ func login(role string, more ...string) func() (any, []int64, error) {
 	}
 }
 
-// refused tells an expected error.
+// refused reports an error that the deed expects.
 func refused(err error) any {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {

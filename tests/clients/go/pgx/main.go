@@ -17,7 +17,7 @@ import (
 
 var ctx = context.Background()
 
-// connect opens a connection; what the settings do not say comes from PGHOST and its like.
+// connect opens a connection. PGHOST and its like fill in what the settings leave out.
 func connect(settings ...string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, place(settings...))
 }
@@ -42,7 +42,7 @@ func login(role string, more ...string) func() (any, []int64, error) {
 	}
 }
 
-// refused tells an expected error.
+// refused reports an error that the deed expects.
 func refused(err error) any {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && report.Bare() {

@@ -16,7 +16,7 @@ import (
 
 var ctx = context.Background()
 
-// open gives a pool of one connection; what the settings do not say comes from PGHOST and its like.
+// open opens a pool of one connection. PGHOST and its like fill in what the settings leave out.
 func open(settings ...string) (*sql.DB, error) {
 	db, err := sql.Open("postgres", strings.Join(append(settings, os.Getenv("CLIENT_MODE")), " "))
 	if err != nil {
@@ -42,7 +42,7 @@ func login(role string, more ...string) func() (any, []int64, error) {
 	}
 }
 
-// refused tells an expected error.
+// refused reports an error that the deed expects.
 func refused(err error) any {
 	var said *pq.Error
 	if errors.As(err, &said) && report.Bare() {

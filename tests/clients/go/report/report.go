@@ -1,4 +1,4 @@
-// Package report is what every Go program here shares: one JSON line a deed.
+// Package report prints the lines of JSON of the Go programs here, one a deed.
 package report
 
 import (
@@ -19,20 +19,20 @@ const (
 	Asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 )
 
-// SCRAMRole is the one that logs in with SCRAM.
+// SCRAMRole is the role that logs in with SCRAM.
 func SCRAMRole() string { return os.Getenv("CLIENT_ROLE") }
 
-// Bare is whether the database has no tables.
+// Bare says whether the database has no tables.
 func Bare() bool { return os.Getenv("CLIENT_BARE") != "" }
 
 // Deed does one thing.
 type Deed struct {
 	Name string
 	Do   func() (result any, ids []int64, err error)
-	None string // why the driver cannot do it, in place of Do
+	None string // why the driver cannot do it; set instead of Do
 }
 
-// Run prints the module's version if that is all that is asked for; else it does those of the deeds that are asked for.
+// Run does the deeds that CLIENT_DEEDS names. With the argument "version" it only prints the version of the module.
 func Run(module string, deeds ...Deed) {
 	if len(os.Args) > 1 {
 		fmt.Println(version(module))
@@ -69,7 +69,7 @@ func version(module string) string {
 	return "unknown"
 }
 
-// Texts are IDs in decimal.
+// Texts returns the IDs in decimal.
 func Texts(ids []int64) []string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
@@ -78,7 +78,7 @@ func Texts(ids []int64) []string {
 	return texts
 }
 
-// FromPool draws 100 IDs, 25 by each of four that borrow connections from one pool at the same time.
+// FromPool draws 100 IDs. Four goroutines draw 25 each, and borrow connections from one pool at the same time.
 func FromPool(draw func() (int64, error)) (any, []int64, error) {
 	return drawn(25, func(n int) (ids []int64, err error) {
 		for range n {
@@ -92,7 +92,8 @@ func FromPool(draw func() (int64, error)) (any, []int64, error) {
 	})
 }
 
-// InParallel draws 1,000 IDs on each of four connections; draw opens one and returns n IDs in the order they came.
+// InParallel draws 1,000 IDs on each of four connections. draw opens a connection and returns n IDs in the order in
+// which they came.
 func InParallel(draw func(n int) ([]int64, error)) (any, []int64, error) { return drawn(1000, draw) }
 
 func drawn(n int, draw func(n int) ([]int64, error)) (any, []int64, error) {

@@ -31,7 +31,7 @@ type Book struct {
 func (Author) TableName() string { return "author" }
 func (Book) TableName() string   { return "book" }
 
-// open gives a pool; what the settings do not say comes from PGHOST and its like.
+// open opens a pool. PGHOST and its like fill in what the settings leave out.
 func open(settings string) (*gorm.DB, error) {
 	return gorm.Open(postgres.Open(settings), &gorm.Config{Logger: logger.Discard})
 }

@@ -1,4 +1,4 @@
-// sqlc does the deeds with the queries that sqlc made over pgx, and with goose's migrations.
+// sqlc does the deeds with the queries that sqlc generated for pgx, and with goose's migrations.
 package main
 
 import (
@@ -19,7 +19,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// folder is what goose finds: the file that "pgflurry migrate print --escaped" wrote, below "-- +goose Up", and ours.
+// folder returns goose's migrations: ours, and "-- +goose Up" with the text of "pgflurry migrate print --escaped" below
+// it.
 func folder() (fstest.MapFS, error) {
 	printed, err := os.ReadFile(os.Getenv("FRAMEWORK_ESCAPED"))
 	if err != nil {

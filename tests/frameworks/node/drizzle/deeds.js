@@ -24,7 +24,7 @@ async function using(act, database = process.env.PGDATABASE) {
   }
 }
 
-// kit runs drizzle-kit, whose paths begin where it runs.
+// kit runs drizzle-kit, which resolves paths from its working folder.
 function kit(...words) {
   const program = fileURLToPath(new URL('../node_modules/drizzle-kit/bin.cjs', import.meta.url))
   const environment = { ...process.env, FRAMEWORK_DATABASE: process.env.PGDATABASE,
@@ -32,8 +32,8 @@ function kit(...words) {
   return execFileSync(process.execPath, [program, ...words], { cwd: here, env: environment, encoding: 'utf8' })
 }
 
-// As the page shows it: an empty migration for pgflurry, which the printed text fills, then the tables. At the end
-// drizzle-kit compares the schema with the database.
+// As on the page: an empty migration, which gets the printed text of pgflurry, then the tables. At the end drizzle-kit
+// compares the schema with the database.
 function migrateFirst() {
   kit('generate', '--custom', '--name=pgflurry')
   copyFileSync(process.env.FRAMEWORK_MIGRATION, `${migrationsFolder}/0000_pgflurry.sql`)

@@ -8,7 +8,7 @@ import { Migration1Pgflurry } from './migrations/Migration1Pgflurry.js'
 import { Migration2Tables } from './migrations/Migration2Tables.js'
 import { traps } from './traps.js'
 
-// MikroORM looks for files of migrations by what Node has since 22; this works with 20.
+// MikroORM finds migration files with a function of Node 22. This also works with Node 20.
 const migrationsList = [Migration1Pgflurry, Migration2Tables].map(found => ({ name: found.name, class: found }))
 
 async function using(act, database = process.env.PGDATABASE) {
@@ -30,7 +30,7 @@ async function using(act, database = process.env.PGDATABASE) {
   }
 }
 
-// migrate also asks what a generated migration would change then: nothing may be left.
+// migrate also generates a migration afterwards, which must be empty.
 async function migrate(orm) {
   await orm.migrator.up()
   same((await orm.schema.getUpdateSchemaSQL({ wrap: false })).split('\n').filter(Boolean))

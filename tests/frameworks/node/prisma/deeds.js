@@ -22,8 +22,8 @@ function command(database, ...words) {
   if (status !== 0) throw new Error(`prisma ${words.join(' ')} failed with ${status}: ${said}`)
 }
 
-// migrate also asks what "prisma migrate dev" would change then, by the database and by the migrations, which Prisma
-// applies to a shadow database: nothing may be left.
+// migrate also asks afterwards what "prisma migrate dev" would change: nothing. Prisma compares the model with the
+// database, and with the migrations, which it applies to a shadow database.
 async function migrate() {
   const migrations = `${process.env.FRAMEWORK_SCRATCH}/migrations`
   cpSync(fileURLToPath(new URL('migrations', import.meta.url)), migrations, { recursive: true })

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Prisma's schema engine, as Prisma's command line starts it: a process that is asked in lines of JSON-RPC. The command
-// line downloads the engine as a binary; this is the same engine from npm, as WebAssembly, so that no test downloads.
-// Its driver is adapter-pg, which needs two corrections to do what the binary does:
+// Prisma's schema engine, as Prisma's command line starts it: a process that answers lines of JSON-RPC. The command
+// line would download the engine as a binary. This is the same engine as WebAssembly from npm, so no test downloads.
+// Its driver is adapter-pg, which needs two corrections to behave as the binary does:
 //
 //	it does not know the type "char" of the catalogs: here it is text
 //	it would connect to the shadow database by the URL of the other one: here each has its own settings
@@ -31,7 +31,7 @@ function corrected(adapter) {
   return adapter
 }
 
-// shadow makes a database for the time of a connection.
+// shadow makes a database that lives as long as a connection.
 async function shadow() {
   const name = `prisma_migrate_shadow_db_${randomUUID()}`
   const { client: server } = await factory.connect()

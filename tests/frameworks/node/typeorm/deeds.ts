@@ -19,7 +19,7 @@ async function using(act: (source: DataSource) => Promise<object>, database = pr
   }
 }
 
-// migrate also asks what "synchronize" would change then: nothing may be left.
+// migrate also asks afterwards what "synchronize" would change: nothing.
 async function migrate(source: DataSource) {
   await source.runMigrations({ transaction: 'each' })
   const { upQueries } = await source.driver.createSchemaBuilder().log()

@@ -1,10 +1,10 @@
-// The wall clock of a machine, for programs that are linked with the C library dynamically: LD_PRELOAD puts these
-// functions before the library's. A file holds how many nanoseconds the clock is ahead, and all processes of the
-// machine map it. So a step reaches them at once, as a step of the kernel's clock does. A file that is read now and
-// then, as libfaketime's, would give two backends of one server different clocks meanwhile.
+// The wall clock of a machine, for programs that link the C library dynamically. LD_PRELOAD puts these functions before
+// the library's. A file says how many nanoseconds the clock is ahead, and all processes of the machine map it. So a
+// step reaches them all at once, as a step of the kernel's clock does. libfaketime reads its file only now and then,
+// which would give two backends of one server different clocks meanwhile.
 //
-// The clocks of durations stay, as when an operator sets the time. A wait until an instant of the wall clock does not
-// follow a step; PostgreSQL and Patroni wait for durations.
+// Monotonic clocks stay, as when an operator sets the time. A wait until an instant of the wall clock does not follow a
+// step. PostgreSQL and Patroni wait for durations.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 enum { second = 1000000000 };
 
-static const int64_t *ahead; // the mapped file; none: the clock is the kernel's
+static const int64_t *ahead; // the mapped file; none: use the kernel's clock
 static int (*kernels)(clockid_t, struct timespec *);
 
 __attribute__((constructor)) static void find(void)
