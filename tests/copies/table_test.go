@@ -7,24 +7,24 @@ import (
 	"testing"
 )
 
-// A row is one of README's table: what happened, and the commands between its backticks.
+// A row is one of the table in docs/operations.md: what happened, and the commands between its backticks.
 type row struct {
 	happened string
 	commands []string
 }
 
-// table reads the rows as README has them.
+// table reads the rows as docs/operations.md has them. No other table of that section may have two columns.
 func table(t *testing.T) []row {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(text), "\n### After a restore, a copy or a failover\n")
+	_, section, found := strings.Cut(string(text), "\n## After a restore, a copy or a failover\n")
 	if !found {
-		t.Fatal("README.md has no section \"After a restore, a copy or a failover\"")
+		t.Fatal("docs/operations.md has no section \"After a restore, a copy or a failover\"")
 	}
-	section, _, _ = strings.Cut(section, "\n### ")
+	section, _, _ = strings.Cut(section, "\n## ")
 	var rows []row
 	for line := range strings.Lines(section) {
 		// a bar inside a cell is escaped

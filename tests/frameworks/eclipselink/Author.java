@@ -14,7 +14,7 @@ import javax.persistence.Table;
 public class Author {
     @Id
     @GeneratedValue(generator = "snowflake")
-    @Column(columnDefinition = "bigint DEFAULT next_snowflake()") // for who writes SQL
+    @Column(columnDefinition = "bigint DEFAULT next_snowflake()") // for programs that write SQL
     long id;
 
     @Column(nullable = false)
