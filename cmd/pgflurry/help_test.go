@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"pgflurry/tests/support/prose"
 )
 
-// helpOf is what --help prints.
+// helpOf is the output of --help.
 func helpOf(t *testing.T, cmd *cobra.Command) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -42,6 +44,20 @@ func TestHelpIsNoWiderThanATerminalAndNamesEachFlag(t *testing.T) {
 			if !sub.Hidden {
 				look(sub)
 			}
+		}
+	}
+	look(newRoot())
+}
+
+func TestSentencesOfHelpAreShort(t *testing.T) {
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			prose.Check(t, 1, prose.Comment(cmd.Long))
+			cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { prose.Check(t, 1, prose.Comment(f.Usage)) })
+		})
+		for _, sub := range cmd.Commands() {
+			look(sub)
 		}
 	}
 	look(newRoot())
