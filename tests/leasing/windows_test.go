@@ -235,7 +235,7 @@ func TestTheWindowRisesOnlyWhenEveryStandbyHasTheQuarantine(t *testing.T) {
 	go func() { raised <- r.resize(2 * hour) }()
 	r.until("SELECT quarantine > '2 h' FROM pgflurry.namespace")
 	r.until("SELECT EXISTS (SELECT FROM pg_stat_activity " +
-		"WHERE pid <> pg_backend_pid() AND query LIKE '%The standbys%')")
+		"WHERE pid <> pg_backend_pid() AND query LIKE '%slot_type IS DISTINCT FROM%')")
 	r.expectWindows("00:01:00 02:00:04")
 	thaw()
 	if err := <-raised; err != nil {

@@ -16,7 +16,7 @@ import (
 
 var clones atomic.Int32
 
-// clone copies the template for one test. admin is connected to database postgres.
+// clone makes a copy of the template for one test. admin is connected to database postgres.
 func clone(t *testing.T, admin *pgx.Conn) (name string) {
 	t.Helper()
 	name = fmt.Sprintf("shop_%d_%d", os.Getpid(), clones.Add(1))
