@@ -7,7 +7,10 @@ FROM (
     SELECT calls, query ~* '\minsert\s+into\M|^copy\M.* from stdin' AS inserts,
            query ~* '\mnext_snowflakes?\s*\(' AS draws,
            query ~* '\m(from|update|join)\s+["a-z_.]*\m(author|book)\M' AS touches
-    FROM pg_stat_statements
-    JOIN pg_database ON pg_database.oid = dbid
-    WHERE datname = $1
+    FROM (
+        SELECT calls, regexp_replace(query, '--[^\n]*', '', 'g') AS query -- a comment may name the function
+        FROM pg_stat_statements
+        JOIN pg_database ON pg_database.oid = dbid
+        WHERE datname = $1
+    ) AS uncommented
 ) AS statement;
