@@ -117,7 +117,7 @@ func (p *Postgres) Release(ctx context.Context, l Lease, acknowledged int64) err
 // Close implements Store.
 func (p *Postgres) Close() { p.writer.Close() }
 
-// unread is the error for an acknowledged row that has not the expected form. The outcome is then unknown.
+// unread is the error for an acknowledged row that does not have the expected form. The outcome is then unknown.
 func (p *Postgres) unread(doing string, cause error) error {
 	p.Close()
 	return fmt.Errorf("%s: reading the answer: %w", doing, cause)

@@ -132,7 +132,7 @@ func (p *protocol) refused(r *Refusal, now time.Duration) {
 	p.due = now + pause
 }
 
-// unknownAcquire changes nothing but the time of the next attempt. If a worker was taken, it is never used.
+// unknownAcquire counts a failure and plans the next attempt. If a worker was taken, it is never used.
 func (p *protocol) unknownAcquire(now time.Duration) { p.due = now + p.failedAcquire() }
 
 // unknownRenew plans another attempt. The bound stays.

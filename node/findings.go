@@ -34,7 +34,7 @@ const (
 
 // A finding is something to log about a database.
 type finding struct {
-	about           string     // the subject: the log has only changes of its last finding
+	about           string     // the subject: a finding is logged if it differs from the subject's last one
 	what, why, hint string     // why and hint may be empty
 	kind            string     // a finding of the same kind is not logged again; empty: what and why
 	fault           slog.Level // level of a finding that has a why

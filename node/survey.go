@@ -34,7 +34,7 @@ func (s *Settings) surveyPause() time.Duration {
 // Every node reads the table. These limit the load of many nodes, a large table or a slow database. A survey rests at
 // least for
 const (
-	restPerReading = 100                   // times the length of the last reading, and for
+	restPerReading = 100                   // times the length of the last reading, and
 	restPerNode    = 50 * time.Millisecond // times the number of held workers, but
 	mostSurvey     = 5 * time.Minute       // no longer
 	// After a failed reading its length only says how long the database was away. People wait for its return.

@@ -81,7 +81,8 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 // full says whether one more connection would be turned away.
 func (l *limits) full(clients, guests int64) bool { return l.over(clients+1, guests) }
 
-// over says whether there are more clients than descriptors. Two guests need as many as one other client.
+// over says whether there are more clients than the descriptors allow. Two guests need as many descriptors as one other
+// client.
 func (l *limits) over(clients, guests int64) bool {
 	most := l.maxClients.Load()
 	return most > 0 && clients-guests/2 > most

@@ -137,7 +137,7 @@ COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text, text, regclass
 'Its IDs must be above every existing value. Stops the old sequence: its nextval() then fails with 2200H. '
 'old_sequence => ''leave'' leaves the sequence as it is; call the function again to change that. '
 'seq names the sequence if the column has none of its own: the column may then have no default. '
-'False if nothing is to do. pgflurry.plan_conversion() shows beforehand what it will do. '
+'False if there is nothing to do. pgflurry.plan_conversion() shows beforehand what it will do. '
 'The caller must own the table, which is locked until the end of the transaction. '
 'Errors: 55000 a value is not below next_snowflake() (the error has both), or the default is something else; '
 '42804 the column, or one that refers to it, is not bigint; 42809 no table, a partition, or seq is no sequence; '

@@ -1,4 +1,4 @@
-// Package driver loads servers. A driver is a set of clients that repeat one thing during a trial's turn.
+// Package driver puts load on servers. A driver is a set of clients that repeat one thing during a trial's turn.
 //
 //	Draw          pgx's connection, for the times of round trips, with the number of rows checked
 //	RedisDraw     go-redis

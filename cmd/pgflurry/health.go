@@ -32,7 +32,7 @@ func newHealth() *cobra.Command {
 		Short: "Ask a running proxy whether it accepts connections, or is ready",
 		Long: `health connects to the address that "pgflurry serve" listens on, and sends the first message of a
 PostgreSQL client. It exits 0 if the proxy answers. It exits 4 if nothing is there or nothing answers,
-and 1 if something else than a proxy answers. It asks the proxy alone: a proxy whose PostgreSQL is
+and 1 if something other than a proxy answers. It asks the proxy alone: a proxy whose PostgreSQL is
 down is healthy, and a restart would not help.
 
 With one of these flags it asks the admin listener instead. It exits 1 if the answer is no, and says

@@ -82,7 +82,7 @@ func newWorkersRetire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retire NUMBER",
 		Short: "Take a worker out of use for good; its mark stays",
-		Long: `retire makes sure that no proxy ever gets a worker again. Use it if a wrong clock has pushed the
+		Long: `retire makes sure that no proxy ever gets the worker again. Use it if a wrong clock has pushed the
 worker's mark far ahead, or if something else issues IDs with its number. There is no way back.
 
 While a proxy holds the worker, retire needs --held. The holder then finishes its grant, at most up to

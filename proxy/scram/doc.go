@@ -27,7 +27,8 @@
 //     the password. No message and no log repeats a verifier.
 //  2. The server takes the user of the startup packet. It ignores the one in SCRAM, and refuses another identity.
 //  3. The size of a client's message is checked before its contents are read. Every part of an exchange is limited.
-//  4. A client is refused if it believes that a server cannot bind that can: somebody stands in between.
+//  4. A client is refused if it believes that the server cannot bind, although the server can: somebody stands in
+//     between.
 //  5. Every wrong proof is the same error, ErrProof. Any other error says what PostgreSQL would say.
 //
 // The package does no I/O, and knows nothing of messages around the exchange.

@@ -75,7 +75,7 @@ func (f *Form) Params() (n int) {
 	return n
 }
 
-// TagOr is the tag of the form. If the tag is a parameter, that is bound. For IDs it is nil.
+// TagOr is the tag of the form, or bound if the tag is a parameter. It is nil for IDs.
 func (f *Form) TagOr(bound []byte) []byte {
 	switch {
 	case f.Tag == nil:

@@ -1,4 +1,5 @@
-// Package wire knows PostgreSQL's messages, https://www.postgresql.org/docs/current/protocol-message-formats.html:
+// Package wire reads and writes the parts of PostgreSQL's messages that an answer needs. proxy and idserver use it.
+// The formats: https://www.postgresql.org/docs/current/protocol-message-formats.html
 //
 //	kinds.go   the type bytes, and the other codes in messages
 //	read.go    formats and parameters of a Bind, the values that an answered form takes
