@@ -20,6 +20,13 @@ func TestSentencesOfDocumentsAreShort(t *testing.T) {
 	}
 }
 
+// Who reads README decides within three minutes.
+func TestREADMEHasAtMost140Lines(t *testing.T) {
+	if n := strings.Count(documents(t)["../README.md"], "\n"); n > 140 {
+		t.Errorf("README.md has %d lines; at most 140 are allowed. Other pages have room", n)
+	}
+}
+
 // A row of a table, a block of code and an image have no line breaks.
 func TestLinesOfDocumentsHaveAtMost120Columns(t *testing.T) {
 	for path, text := range prosePages(t) {

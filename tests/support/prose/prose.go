@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -57,6 +59,17 @@ func Check(t testing.TB, first int, sentences []Sentence) {
 
 // codeWord stands for a span of code, whatever is in it.
 const codeWord = "`code`"
+
+// CheckHelp does the same for the help texts of a command and of all below it.
+func CheckHelp(t *testing.T, cmd *cobra.Command) {
+	t.Run(cmd.CommandPath(), func(t *testing.T) {
+		Check(t, 1, Comment(cmd.Long))
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { Check(t, 1, Comment(f.Usage)) })
+	})
+	for _, sub := range cmd.Commands() {
+		CheckHelp(t, sub)
+	}
+}
 
 // Markdown returns the sentences of a document with GitHub's tables.
 func Markdown(source []byte) (all []Sentence) {
