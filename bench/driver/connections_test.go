@@ -27,7 +27,7 @@ func (s scriptedSource) dialer(string) func(context.Context) (client, error) {
 
 func TestAClientThatConnectsAgainAndAgainLeavesEachTime(t *testing.T) {
 	s := scriptedSource{noted: noted{new(notes)}}
-	count, err := Connect(s, "", 1)(t.Context(), 5*time.Millisecond, trial.Unwatched)
+	count, err := Connect(s, "", 1)(t.Context(), 100*time.Millisecond, trial.Unwatched)
 	if err != nil || count.Operations == 0 {
 		t.Fatalf("%+v, error %v", count, err)
 	}
