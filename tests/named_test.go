@@ -13,19 +13,27 @@ import (
 // documents returns the pages that people read, by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := map[string]string{}
-	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	return readAll(t, "../docs/*.md", "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md")
+}
+
+// readAll returns the files that the patterns match, by path. Each pattern must match one at least.
+func readAll(t *testing.T, patterns ...string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || paths == nil {
+			t.Fatalf("%s: %v; expected files", pattern, err)
 		}
-		pages[path] = string(text)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[path] = string(text)
+		}
 	}
-	return pages
+	return texts
 }
 
 // A page that names a test as proof must not outlive that test. In docs/uniqueness.md the word before a test is its

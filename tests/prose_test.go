@@ -4,7 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,21 +47,8 @@ func TestLinesOfDocumentsHaveAtMost120Columns(t *testing.T) {
 func prosePages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := documents(t)
-	for _, pattern := range []string{
-		"../tests/*/page.md", "../tests/*/*/section.md", "../tests/*/*/*/section.md", "../deploy/*/*.md",
-	} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil || paths == nil {
-			t.Fatalf("%s: %v; expected pages", pattern, err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pages[path] = string(text)
-		}
-	}
+	maps.Copy(pages, readAll(t,
+		"../tests/*/page.md", "../tests/*/*/section.md", "../tests/*/*/*/section.md", "../deploy/*/*.md"))
 	return pages
 }
 

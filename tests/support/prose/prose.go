@@ -166,8 +166,7 @@ func split(line int, block string) (all []Sentence) {
 	for block != "" {
 		sentence := block
 		if at := end.FindStringIndex(block); at != nil {
-			space := at[0] + strings.IndexByte(block[at[0]:], ' ')
-			sentence = block[:space]
+			sentence = block[:at[1]-1]
 		}
 		block = strings.TrimSpace(block[len(sentence):])
 		if words := count(sentence); words > 0 {
