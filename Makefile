@@ -29,7 +29,7 @@ test-pgx:
 # Proxies and function under one fault after another, until 10^9 IDs are compared or SOAK is over.
 SOAK ?= 2h
 soak:
-	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run Storm ./tests/faults
+	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run StormOfSwitches ./tests/faults
 
 # Faults for deploy/ha on machines of its own. HA is the total time. HA_FLAGS="-ha.failovers 200" may end it earlier.
 HA ?= 3m

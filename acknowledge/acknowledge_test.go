@@ -3,13 +3,17 @@ package acknowledge
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"go.uber.org/goleak"
 
+	"pgflurry/fresh"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -20,7 +24,7 @@ const aWrite = "the scripted server does not read it"
 func TestTheRowOfACleanExchangeIsAcknowledged(t *testing.T) {
 	x := scripted.Clean("70000", "NULL", "t", "1500", "NULL", "name")
 	config, _ := scripted.Server(t, &x)
-	w := NewWriter(config)
+	w := NewWriter(config, fresh.Rules{})
 	defer w.Close()
 	row, err := w.Write(t.Context(), aWrite, Text("a"), Number(-5), nil)
 	if err != nil {
@@ -42,14 +46,11 @@ func TestInvariant1AnythingButACleanAcknowledgementIsUnknownAndClosesTheConnecti
 			spoiled, good := scripted.Clean("1"), scripted.Clean("2")
 			c.Spoil(&spoiled)
 			config, connections := scripted.Server(t, &spoiled, &good)
-			w := NewWriter(config)
+			w := NewWriter(config, fresh.Rules{})
 			defer w.Close()
 			if row, err := w.Write(t.Context(), aWrite); err == nil ||
 				!strings.Contains(err.Error(), "outcome unknown") {
 				t.Fatalf("row %v, error %v; expected an unknown outcome", row, err)
-			}
-			if w.wire != nil {
-				t.Error("the connection is still open")
 			}
 			row, err := w.Write(t.Context(), aWrite)
 			if err != nil || row.Number() != 2 {
@@ -65,7 +66,7 @@ func TestInvariant1AnythingButACleanAcknowledgementIsUnknownAndClosesTheConnecti
 func TestCleanExchangesShareOneConnection(t *testing.T) {
 	first, second := scripted.Clean("1"), scripted.Clean("2")
 	config, connections := scripted.Server(t, &first, &second)
-	w := NewWriter(config)
+	w := NewWriter(config, fresh.Rules{})
 	defer w.Close()
 	for range 2 {
 		if _, err := w.Write(t.Context(), aWrite); err != nil {
@@ -77,10 +78,74 @@ func TestCleanExchangesShareOneConnection(t *testing.T) {
 	}
 }
 
+func TestAWriteAfterHalfAMinuteGoesOverANewConnectionAndNothingIsLeftOnTheOldOne(t *testing.T) {
+	first, second := scripted.Clean("1"), scripted.Clean("2")
+	config, connections := scripted.Server(t, &first, &second)
+	var now time.Duration
+	w := NewWriter(config, fresh.Rules{Now: func() time.Duration { return now }})
+	defer w.Close()
+	if _, err := w.Write(t.Context(), aWrite); err != nil {
+		t.Fatal(err)
+	}
+	old, err := w.kept.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = 30 * time.Second
+	row, err := w.Write(t.Context(), aWrite)
+	if err != nil || row.Number() != 2 {
+		t.Errorf("row %v, error %v on the new connection", row, err)
+	}
+	if n := connections.Load(); n != 2 {
+		t.Errorf("%d connections, expected 2", n)
+	}
+	if _, err := old.conn.Write([]byte{0}); err == nil {
+		t.Error("the old connection is still open")
+	}
+}
+
+func TestAWriteGoesOverTheOldConnectionWhileTheServerTakesNoNewOne(t *testing.T) {
+	first, second := scripted.Clean("1"), scripted.Clean("2")
+	config, connections := scripted.Server(t, &first, &second)
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connections.Load() > 0 {
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		}
+		return dial(ctx, network, address)
+	}
+	var now time.Duration
+	w := NewWriter(config, fresh.Rules{Now: func() time.Duration { return now }})
+	defer w.Close()
+	for number := range int64(2) {
+		row, err := w.Write(t.Context(), aWrite)
+		if err != nil || row.Number() != number+1 {
+			t.Errorf("row %v, error %v", row, err)
+		}
+		now += time.Minute
+	}
+}
+
+func TestTheFATALThatEndsAConnectionIsTheError(t *testing.T) {
+	near, far := net.Pipe()
+	wire := &wire{conn: near, frontend: pgproto3.NewFrontend(near, near)}
+	go func() {
+		b := pgproto3.NewBackend(far, far)
+		b.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "57P01", Message: "terminating connection"})
+		_ = b.Flush()
+		far.Close()
+	}()
+	var said *pgconn.PgError
+	if _, err := wire.collect(); !errors.As(err, &said) || said.Code != "57P01" {
+		t.Errorf("error %v, expected what the server said", err)
+	}
+	near.Close()
+}
+
 func TestInvariant2AServerThatSaysNothingIsLeftAtTheDeadlineWithoutACancelRequest(t *testing.T) {
 	good := scripted.Clean("1")
 	config, connections := scripted.Server(t, nil, &good)
-	w := NewWriter(config)
+	w := NewWriter(config, fresh.Rules{})
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -97,7 +162,7 @@ func TestInvariant2AServerThatSaysNothingIsLeftAtTheDeadlineWithoutACancelReques
 
 func TestCancellingTheContextEndsAnExchange(t *testing.T) {
 	config, _ := scripted.Server(t, nil)
-	w := NewWriter(config)
+	w := NewWriter(config, fresh.Rules{})
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
@@ -111,7 +176,7 @@ func TestALockTimeoutIsToldApart(t *testing.T) {
 	x.Failure = &pgconn.PgError{Code: "55P03", Message: "canceling statement due to lock timeout"}
 	x.Status = 'E'
 	config, _ := scripted.Server(t, &x)
-	w := NewWriter(config)
+	w := NewWriter(config, fresh.Rules{})
 	defer w.Close()
 	if _, err := w.Write(t.Context(), aWrite); !errors.Is(err, ErrBlocked) {
 		t.Errorf("error %v, expected %v", err, ErrBlocked)

@@ -78,7 +78,10 @@ func (w *wire) collect() (exchange, error) {
 	var rows [][]value
 	for {
 		message, err := w.frontend.Receive()
-		if err != nil {
+		switch {
+		case err != nil && x.failure != nil: // a FATAL says why the connection ends
+			return exchange{}, x.failure
+		case err != nil:
 			return exchange{}, fmt.Errorf("waiting for the database: %w", err)
 		}
 		switch m := message.(type) {

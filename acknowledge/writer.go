@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/fresh"
 )
 
 var (
@@ -30,34 +32,29 @@ var ErrBlocked = errors.New("the row is locked by another session")
 const lockNotAvailable = "55P03"
 
 // Writer runs one write at a time. It works behind a pooler in transaction mode: it keeps one connection, uses unnamed
-// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. One goroutine
-// uses a Writer.
-type Writer struct {
-	config *pgconn.Config
-	wire   *wire // nil: none is open
-}
+// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. Package fresh
+// replaces that connection between two writes, once it is old. One goroutine uses a Writer.
+type Writer struct{ kept *fresh.Kept[*wire] }
 
 // NewWriter makes a Writer for the database that config names; nothing is opened yet. If config names several hosts,
 // the Writer skips standbys. It copies config and uses its DialFunc.
-func NewWriter(config *pgconn.Config) *Writer {
+func NewWriter(config *pgconn.Config, rules fresh.Rules) *Writer {
 	own := config.Copy()
 	PassOverStandbys(own)
-	return &Writer{config: own}
+	login := func(ctx context.Context) (*wire, error) { return connect(ctx, own) }
+	return &Writer{kept: fresh.Keep(login, (*wire).close, rules)}
 }
 
 // Write runs one statement in a transaction of its own. It returns the row only if the write was cleanly acknowledged.
 // Every error means that the outcome is unknown, and the next Write opens another connection. An error that wraps
 // ErrBlocked names the cause. Write waits for a lock for at most half of the time that ctx has left.
 func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, error) {
-	if w.wire == nil {
-		wire, err := connect(ctx, w.config)
-		if err != nil {
-			return nil, err
-		}
-		w.wire = wire
+	wire, err := w.kept.Get(ctx)
+	if err != nil {
+		return nil, err
 	}
 	lock, whole := timeouts(ctx)
-	x, err := w.wire.run(ctx,
+	x, err := wire.run(ctx,
 		statement{sql: beginSQL},
 		statement{sql: SettingsSQL, params: []Param{lock, whole}},
 		statement{sql: sql, params: params},
@@ -67,7 +64,7 @@ func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, 
 		row, err = acknowledge(x)
 	}
 	if err != nil {
-		w.Close()
+		w.kept.Broken(err)
 		if blocked(err) {
 			err = fmt.Errorf("%w: %w", ErrBlocked, err)
 		}
@@ -77,12 +74,7 @@ func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, 
 }
 
 // Close ends the connection, if there is one. A later Write opens another.
-func (w *Writer) Close() {
-	if w.wire != nil {
-		w.wire.close()
-		w.wire = nil
-	}
-}
+func (w *Writer) Close() { w.kept.Close() }
 
 func blocked(err error) bool {
 	var pg *pgconn.PgError

@@ -70,6 +70,10 @@ var families = []family{
 		func(s State) map[string]int64 { return s.Lease.Renewals }, "ok", "unknown", "refused", "lost"),
 	counts("lease_acquisitions_total", "Attempts to lease a worker, by result.", "result",
 		func(s State) map[string]int64 { return s.Lease.Acquisitions }, "ok", "unknown", "refused"),
+	{
+		"lease_writes_forgotten_total", "How often a row proved that the database had lost acknowledged writes.",
+		counter, nil, func(s State, put put) { put(float64(s.Lease.Forgotten)) },
+	},
 	clock("clock_offset_seconds", "How far this machine's clock is ahead of the database's. No ID depends on it.",
 		func(c Clock) time.Duration { return c.Offset }),
 	clock("clock_ahead_seconds", "How far IDs are ahead of the database's clock.",

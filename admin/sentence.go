@@ -71,6 +71,10 @@ func whyNone(s State) string {
 	switch s.Lease.Reason {
 	case "gate":
 		return "the gate is closed" + until
+	case "starting":
+		return "the server has just started" + until
+	case "closed":
+		return "the lease database was closed for good"
 	case "none_free":
 		return "no worker is free" + until
 	case "copy":

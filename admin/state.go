@@ -72,14 +72,18 @@ type Lease struct {
 	Until   time.Time     // the mark, by the database's clock: no ID of the grant has a later time; zero: no grant
 	Window  time.Duration // how far ahead a renewal reserves when all is well
 	Renewed time.Time     // the last acknowledged renewal or acquisition, by the wall clock; zero: none
-	// Reason says why there is no worker, or no renewal. It is "gate", "none_free", "copy", "no_namespace",
-	// "unanswered" (the database does not acknowledge), "lost" or empty. Empty: all is well, or there was no answer
-	// yet.
+	// Reason says why there is no worker, or no renewal. It is "gate", "starting", "closed", "none_free",
+	// "copy", "no_namespace", "unanswered" (the database does not acknowledge), "lost" or empty. Empty: all is well, or
+	// there was no answer yet.
 	Reason string
 	Cause  string // the reason in words, as in the log; may exist without a reason, at first
 	Hint   string // what to do; may be empty
 	// Opens is when a closed gate opens, or the next worker is free; zero: not known.
 	Opens time.Time
+
+	// Forgotten is how often a row proved that acknowledged writes are gone; ForgottenAt is when it did last.
+	Forgotten   int64
+	ForgottenAt time.Time
 
 	Renewals         map[string]int64 // by result: ok, unknown, refused, lost
 	Acquisitions     map[string]int64 // by result: ok, unknown, refused

@@ -40,7 +40,8 @@ const (
 func Warnings(s State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(State) []Warning{
-		leaseWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings, clockWarnings, functionWarnings,
+		leaseWarnings, forgottenWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings, clockWarnings,
+		functionWarnings,
 		primaryWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings, idWarnings,
 	} {
 		for _, w := range find(s) {
@@ -83,6 +84,22 @@ func leaseWarnings(s State) []Warning {
 		w.Do = "Look whether the lease database answers, and what it says. The proxy goes on trying by itself."
 	}
 	return []Warning{w}
+}
+
+// forgottenWarnings tell, for an hour, that the database has lost writes that it had acknowledged.
+func forgottenWarnings(s State) []Warning {
+	l := s.Lease
+	if l.Forgotten == 0 || s.At.Sub(l.ForgottenAt) > time.Hour {
+		return nil
+	}
+	return []Warning{{
+		Kind: "forgotten", Severe: true,
+		What: fmt.Sprintf("The lease database went back: %s ago it had forgotten a write that it had acknowledged.",
+			lasting(s.At.Sub(l.ForgottenAt))),
+		Do: "It was failed over to an asynchronous standby, replaced by an old copy, or restored. IDs stay unique: " +
+			"the gate is closed, and no database can join. Look at which server this is, and what else it has lost.",
+		Commands: []string{showStatus},
+	}}
 }
 
 // lateWarnings warn of a lease that is not renewed although much of a long window is left.

@@ -127,6 +127,10 @@ func (g *Generator) Grant(worker int, from, until int64) error {
 	}
 }
 
+// Revoke takes the grant back: Next fails with ErrNoGrant until the next Grant. A draw that was under way may still
+// issue from the former grant. The IDs after the next Grant follow those before.
+func (g *Generator) Revoke() { g.grant.Store(new(grant)) }
+
 // Seal ends issuing for good. When it has returned, no ID is issued any more. A draw that was under way may still
 // return an ID that was issued before. A caller that waits gets ErrSealed within one unit of the layout.
 func (g *Generator) Seal() { g.state.Store(sealed) }

@@ -15,7 +15,17 @@ ns AS MATERIALIZED (
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            n.home,
            known.lack,
+           pgflurry.is_closed() AS closed,
            n.acquire_after + CASE WHEN n.acquire_after > 0 THEN known.lack ELSE 0 END AS acquire_after,
+           n.gate_by,
+           -- A server that has just started may have forgotten grants: it may be an old copy of its files, or an old
+           -- primary that another one has replaced for a while. All that it can have forgotten is over by then. In the
+           -- life of the server in which the row was written there is nothing to forget.
+           CASE WHEN n.born = pg_postmaster_start_time() OR n.restart_quarantine = '0' THEN 0
+                ELSE pgflurry.ticks(pg_postmaster_start_time()) + 1
+                     + coalesce(pgflurry.ticks_of(n.restart_quarantine),
+                                greatest(pgflurry.ticks_of(n.max_window), $9::bigint) + 2 * pgflurry.ticks_of(n.skew))
+           END AS settled,
            db.timeline,
            db.at,
            pgflurry.ticks(db.at)           AS now,
@@ -47,6 +57,7 @@ candidate AS MATERIALIZED (
     SELECT w.worker
     FROM pgflurry.worker w CROSS JOIN ns
     WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
+      AND NOT ns.closed AND ns.settled <= ns.now
       AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
       AND ns.now < ns.end_of_time
@@ -76,15 +87,20 @@ SELECT ns.id AS namespace, ns.home, ns.copied, ns.timeline IS NULL AS ungated,
        taken.worker, taken.term, taken.granted_from, taken.reserved_until,
        (extract(epoch FROM clock_timestamp() - n.epoch) * 1000000)::bigint AS database_micros,
        gate.opens, (gate.opens - ns.now) * unit.micros                   AS gate_micros,
-       free.workers, free.retired, free.next_at, (free.next_at - ns.now) * unit.micros AS next_micros
+       free.workers, free.retired, free.next_at, (free.next_at - ns.now) * unit.micros AS next_micros,
+       ns.closed, pgflurry.place() AS place,
+       -- whether the start of the server is what keeps the gate closed, and else who closed it
+       gate.opens = ns.settled AS started, coalesce(ns.gate_by, '') AS gate_by,
+       ns.rest * unit.micros AS rest_micros
 FROM ns
 JOIN pgflurry.namespace n ON n.id = ns.id
 CROSS JOIN LATERAL (SELECT (extract(epoch FROM n.unit) * 1000000)::bigint AS micros) unit
 LEFT JOIN taken ON true
 LEFT JOIN LATERAL (
-    SELECT CASE WHEN ns.moved THEN
-                    greatest((SELECT acquire_after FROM closed) + ns.lack, ns.acquire_after, ns.now + ns.rest)
-                WHEN ns.acquire_after > ns.now THEN ns.acquire_after END AS opens
+    SELECT CASE WHEN ns.moved THEN greatest((SELECT acquire_after FROM closed) + ns.lack, ns.acquire_after,
+                                            ns.settled, ns.now + ns.rest)
+                WHEN greatest(ns.acquire_after, ns.settled) > ns.now
+                THEN greatest(ns.acquire_after, ns.settled) END AS opens
 ) gate ON true
 LEFT JOIN LATERAL (
     SELECT count(*) AS workers,

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/acknowledge"
+	"pgflurry/hint"
 )
 
 // What operators do to the worker table: list it, retire a worker, reseed it after a restore.
@@ -48,6 +49,7 @@ type Listing struct {
 	NeverUsedByFuncs int   // workers for functions of databases
 	// time until workers are granted again after a failover, restore or reseed; 0: the gate is open
 	GateOpens time.Duration
+	GateBy    string // who closed the gate last; "": not known
 }
 
 // List reads the worker table, also on a standby. If all is true, it includes workers that were never used.
@@ -62,7 +64,7 @@ func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 			return err
 		}
 		var gate int64
-		err = tx.QueryRow(ctx, countsSQL).Scan(&l.NeverUsed, &l.NeverUsedByFuncs, &gate)
+		err = tx.QueryRow(ctx, countsSQL).Scan(&l.NeverUsed, &l.NeverUsedByFuncs, &gate, &l.GateBy)
 		l.GateOpens = time.Duration(gate) * time.Microsecond
 		return err
 	})
@@ -147,9 +149,18 @@ func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, 
 		return Retired{}, p.unread(fmt.Sprintf("retiring worker %d", worker), c.Err())
 	case done || already:
 		return r, nil
+	case kind == "proxy" && (held || !r.Held): // nothing speaks against it
+		return Retired{}, dropped(fmt.Sprintf("retiring worker %d", worker), "pgflurry.worker")
 	default:
 		return Retired{}, &RetireError{Worker: worker, Lowest: lowest, Highest: highest, Kind: kind, Holder: r}
 	}
+}
+
+// dropped is the error of a write that PostgreSQL acknowledged, but that did not change all its rows. A trigger that
+// returns NULL drops a row without an error.
+func dropped(doing, tables string) error {
+	return hint.With(fmt.Errorf("%s left rows as they were, although PostgreSQL reported no error", doing),
+		fmt.Sprintf("Look for triggers, rules and policies of %s that are not pgflurry's. Then run it again.", tables))
 }
 
 // Reseeded is the result of Reseed.
@@ -169,11 +180,15 @@ func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {
 	if err != nil {
 		return Reseeded{}, fmt.Errorf("reseeding: %w", err)
 	}
+	done := c.Bool()
 	r := Reseeded{
 		Workers: int(c.Number()), Raised: int(c.Number()), Held: int(c.Number()), Mark: c.Number(), Opens: c.Number(),
 	}
 	if c.Err() != nil {
 		return Reseeded{}, p.unread("reseeding", c.Err())
+	}
+	if !done {
+		return Reseeded{}, dropped("reseeding", "pgflurry.namespace or pgflurry.worker")
 	}
 	return r, nil
 }

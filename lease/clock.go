@@ -121,6 +121,9 @@ func (c *Clock) Monotonic() time.Duration {
 
 // Observe takes a reading of the database's clock (microseconds since the epoch). The database made it between sent and
 // received: the monotonic times at which the question left and the answer arrived. One goroutine at a time may call it.
+//
+// The next course depends on the course before and on this answer, not on high. A late reader of an older, faster
+// course may have raised high above what the present course shows. Now returns high until the course has reached it.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	now := c.Monotonic()
 	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}
@@ -128,9 +131,6 @@ func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	next.shown = next.told
 	if last := c.course.Load(); last != nil {
 		shown := last.micros(now)
-		if high := c.high.Load(); high != Unset {
-			shown = max(shown, high*c.unit)
-		}
 		ahead := shown - next.told
 		switch {
 		case ahead <= 0: // behind: jump up

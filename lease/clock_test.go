@@ -168,6 +168,33 @@ func TestWhatALateReaderSaysOfAReplacedCourseHoldsNobodyBack(t *testing.T) {
 	}
 }
 
+func TestALateReaderOfAReplacedCourseDoesNotSetTheClockForward(t *testing.T) {
+	h := &hand{}
+	c := NewClockFrom(time.Millisecond, h.now)
+	c.Observe(10_000_000, 0, 0)
+	fast := c.course.Load()
+	c.Observe(9_000_000, 0, 0) // the database was set back by a second
+	h.at = 5 * time.Second
+	if tick := c.look(fast, h.at); tick != 15_000 {
+		t.Errorf("the late reader got tick %d, expected 15000", tick)
+	}
+	c.Observe(14_000_000, h.at, h.at)
+	for _, step := range []struct {
+		at   time.Duration
+		tick int64
+	}{
+		{5 * time.Second, 15_000},         // not back
+		{5500 * time.Millisecond, 15_000}, // the course shows 14950
+		{6 * time.Second, 15_400},
+		{10 * time.Second, 19_000}, // the clock meets the database's, as without the late reader
+	} {
+		h.at = step.at
+		if tick := c.Now(); tick != step.tick {
+			t.Errorf("tick %d after %v, expected %d", tick, step.at, step.tick)
+		}
+	}
+}
+
 func TestInvariant7TheClockNeverStepsBackForConcurrentReaders(t *testing.T) {
 	c := NewClock(time.Millisecond)
 	c.Observe(1_000_000_000, 0, 0)

@@ -68,10 +68,14 @@
 //   - held → none, lost: a clean answer without a row. The row has another owner or term, is retired, or has a mark
 //     below the bound (an acknowledged commit is gone). Or it was not renewed until others might have had it, or the
 //     database is a copy. The generator may finish its grant; the keeper acquires at once.
+//   - held → held, closed: a clean answer that the database was closed for good. The generator gives its grant back at
+//     once. The lease stays in the row, which may be copied to the database that takes the place of this one. A
+//     renewal there goes on with it.
 //   - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live issuer.
 //     An acquisition under way may take two more seconds. If it gets a worker, the keeper releases it unused.
-//   - Run ends with an error only if no later attempt could succeed. The database has another namespace
-//     (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer refuses the grant.
+//   - Run ends with an error only if no later attempt could succeed. The issuer refuses the grant. Or, before the first
+//     grant, the database has another namespace (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere).
+//     After the first grant such an answer is unknown: the address leads elsewhere now, and may lead back.
 //
 // # When a worker is free
 //
@@ -84,12 +88,30 @@
 // The gate: after a change of the WAL timeline (a failover, a physical restore) the database grants no worker for the
 // length of the quarantine. If the server does not show its timeline, there is no gate, and the keeper logs that.
 //
+// A server that has just started may have forgotten grants, whatever its timeline says. It may be an old primary that
+// another one had replaced for a while. It may be a standby that became primary without a promotion, or an old copy of
+// the files. So it grants no worker before its start + max_window + 2 * skew. As long as one primary lives at a time,
+// all that it can have forgotten is over by then. Holders renew on if their last renewal is no older than that. With an
+// older one, another server may have granted the worker meanwhile, because it had a lower mark. A row that was written
+// in this life of the server needs no such wait, and restart_quarantine changes how long it is.
+//
+// A row may prove that acknowledged writes are gone, if its term is below the holder's, or its mark below what was
+// acknowledged to it. The statement that sees it (renew.sql, release.sql) closes the gate as well, and no database can
+// join.
+//
 // Some databases grant and renew nothing until the operator says what they shall be. These are a clone, a database made
 // from a template, and one restored from a dump, even in place.
 //
 // A process may ask with a window above max_window. When it started, max_window was at least that large. So the row has
 // forgotten a raise, or max_window was lowered since. Such a process adds what the quarantine lacks, at the gate and to
 // each rest.
+//
+// # Which database answers
+//
+// A connection stays at the server where it was opened. So no write uses an old one (package fresh), and the row that
+// is at the address now decides. Suspect makes the connection old and the renewal due at once. If a lease is lost
+// because another database answers, the address may lead to two by turns. Then the keeper takes at most one worker in
+// the time that a worker rests; otherwise it would use up all of them.
 //
 // # How often
 //
@@ -113,4 +135,5 @@
 //  9. Run is one goroutine; when it has returned no connection and no goroutine is left.
 //
 // Goroutine: the caller starts Keeper.Run, ends it through its context, and waits for it to return. There is no other.
+// Granted, Stats and Suspect are safe for concurrent use.
 package lease

@@ -19,6 +19,8 @@ import (
 type Issuer interface {
 	// Grant replaces the grant: IDs of worker with a tick in [from, until) may be issued from now on, no others.
 	Grant(worker int, from, until int64) error
+	// Revoke takes the grant back: when it has returned, no draw begins until the next Grant.
+	Revoke()
 	// Seal ends issuing: when it has returned, no ID is issued ever again.
 	Seal()
 }
@@ -79,6 +81,10 @@ type Keeper struct {
 	ended   bool              // whether the end of the grant was logged
 	ungated bool              // whether the lack of a gate was logged
 	record  *record           // of Stats
+
+	suspecting sync.Mutex         // guards both
+	suspected  bool               // since the last look at it
+	wake       context.CancelFunc // ends the wait under way, if there is one
 }
 
 // NewKeeper checks the settings. Nothing happens before Run.
@@ -90,7 +96,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
 		granted: make(chan struct{}), failing: reminder.Reminder{Every: reminder.Usual},
-		ahead: reminder.Reminder{Every: reminder.Usual}, record: newRecord(),
+		ahead: reminder.Reminder{Every: reminder.Usual}, record: newRecord(), wake: func() {},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -147,16 +153,49 @@ func (s Settings) check() error {
 // Granted is closed when the first grant has been handed to the issuer.
 func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 
+// Suspect says that the row of the lease may be at another server by now. A held lease is renewed at once, but not more
+// often than once a second. The Store must count its connection as old by then; a Store over PostgreSQL does so if its
+// rules have a Suspicion. Suspect waits for nobody, and is safe for concurrent use.
+func (k *Keeper) Suspect() {
+	k.suspecting.Lock()
+	defer k.suspecting.Unlock()
+	k.suspected = true
+	k.wake()
+}
+
+// doubt passes a suspicion on to the protocol.
+func (k *Keeper) doubt() {
+	k.suspecting.Lock()
+	defer k.suspecting.Unlock()
+	if k.suspected {
+		k.suspected = false
+		k.protocol.suspect()
+	}
+}
+
+// rest waits. Suspect ends the wait.
+func (k *Keeper) rest(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k.suspecting.Lock()
+	k.wake = cancel
+	suspected := k.suspected
+	k.suspecting.Unlock()
+	if !suspected {
+		_ = k.wait(ctx, d)
+	}
+}
+
 // Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile. Then it seals the issuer,
-// releases the worker and returns nil. It returns an error only if no later attempt could succeed:
-// ErrNamespaceMismatch, ErrElsewhere, or a grant that the issuer refuses. The issuer is sealed then, too.
+// releases the worker and returns nil. It returns an error only if no later attempt could succeed: a grant that the
+// issuer refuses, or before the first grant ErrNamespaceMismatch or ErrElsewhere. The issuer is sealed then, too.
 //
 // Call Run once. End ctx only when no caller needs IDs any more.
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.store.Close()
 	err := k.keep(ctx)
 	k.record.end()
-	if !final(err) {
+	if !wrongDatabase(err) {
 		k.release(context.WithoutCancel(ctx))
 	}
 	return err
@@ -167,6 +206,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) keep(ctx context.Context) error {
 	defer k.issuer.Seal()
 	for ctx.Err() == nil {
+		k.doubt()
 		next := k.protocol.next(k.clock.Monotonic(), k.clock.Now())
 		var err error
 		switch {
@@ -176,7 +216,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 			err = k.renew(ctx, *next.renew, next.limit)
 		default:
 			k.logEnd()
-			_ = k.wait(ctx, next.wait)
+			k.rest(ctx, next.wait)
 		}
 		if err != nil {
 			k.log.Error("the lease ends for good", "cause", err)
@@ -208,9 +248,12 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 			return nil
 		}
 		return k.grant(g, a.Term, "worker acquired")
-	case final(err):
+	case k.final(err):
 		return err
 	case errors.As(err, &refusal):
+		if refusal.Reason == Closed {
+			k.revoke() // of a lease that was lost before
+		}
 		k.protocol.refused(refusal, received)
 	default:
 		k.protocol.unknownAcquire(received)
@@ -234,13 +277,16 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 		k.record.acknowledged(answer.DatabaseMicros, sent, received)
 		k.logAhead(r.Worker, answer.DatabaseMicros)
 		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
-	case final(err):
+	case k.final(err):
 		return err
 	case errors.As(err, &lost):
-		k.protocol.lost(received)
+		k.protocol.lost(lost.Place, received)
 		k.logLost(lost)
+	case errors.As(err, &refusal) && refusal.Reason == Closed:
+		k.revoke()
+		k.protocol.unknownRenew(err, received) // the row may be copied, with this lease, to a database that is open
 	case errors.As(err, &refusal): // a copy, or restored in place: the lease is not this database's
-		k.protocol.lost(received)
+		k.protocol.lost("", received)
 	default:
 		k.protocol.unknownRenew(err, received)
 	}
@@ -257,8 +303,13 @@ func (k *Keeper) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
 	err := k.store.Release(ctx, h.Lease, h.until)
-	if err != nil && ctx.Err() == nil {
+	lost := new(Lost)
+	if err != nil && !errors.As(err, &lost) && ctx.Err() == nil {
 		err = k.store.Release(ctx, h.Lease, h.until)
+	}
+	if errors.As(err, &lost) {
+		k.logLost(lost)
+		return
 	}
 	if err != nil {
 		k.log.Warn("worker not released: it is free again after its mark and the quarantine",
@@ -268,8 +319,19 @@ func (k *Keeper) release(ctx context.Context) {
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)
 }
 
-// final reports whether the answer shows that no later attempt could succeed.
-func final(err error) bool {
+// final reports whether the answer shows that no later attempt could succeed. After the first grant the settings were
+// right, and the address leads elsewhere now. It may lead back.
+func (k *Keeper) final(err error) bool {
+	select {
+	case <-k.granted:
+		return false
+	default:
+		return wrongDatabase(err)
+	}
+}
+
+// wrongDatabase reports whether another database has answered than the one with the worker rows.
+func wrongDatabase(err error) bool {
 	return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere)
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +27,28 @@ func TestInvariant8TheIssuerIsSealedWithoutALeaseToo(t *testing.T) {
 	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, errors.New("no route") }
 	keep(t, s, func(*Keeper) {})
 	s.expect(t, "acquire", "seal", "close")
+}
+
+// The row may have forgotten a renewal. A released worker has no quarantine, so the row must learn the mark again.
+func TestAReleaseTellsTheLastMarkThatWasAcknowledgedOnTheSecondAttemptToo(t *testing.T) {
+	s := &script{}
+	renewals := 0
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if renewals++; renewals > 1 {
+			return Renewed{}, errors.New("no answer")
+		}
+		return s.raise(r), nil
+	}
+	s.release = func(context.Context, Lease) error { return errors.New("this connection was dead") }
+	keep(t, s, func(*Keeper) {
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+	})
+	first := epochAge.Milliseconds() + defaultFirstWindow.Milliseconds()
+	if last := s.granted.Until; renewals < 2 || last <= first || !slices.Equal(s.marks, []int64{last, last}) {
+		t.Errorf("after %d renewals the releases tell %d, expected twice the end of the last grant, %d, above %d",
+			renewals, s.marks, last, first)
+	}
 }
 
 func TestShutdownCutsAHangingAttemptShortAndReleasesWithADeadlineOfItsOwn(t *testing.T) {
@@ -86,16 +110,59 @@ func TestRunEndsWithAnErrorOnlyWhereNoLaterAttemptCouldBeRight(t *testing.T) {
 	for _, want := range []error{ErrNamespaceMismatch, ErrElsewhere} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{}
-			s.renew = func(context.Context, Renewal) (Renewed, error) {
-				return Renewed{}, fmt.Errorf("%w: other", want)
+			s.acquire = func(context.Context, Request) (Acquired, error) {
+				return Acquired{}, fmt.Errorf("%w: other", want)
 			}
 			k := keeperOf(t, s)
 			if err := k.Run(t.Context()); !errors.Is(err, want) {
 				t.Errorf("Run: %v, expected %v", err, want)
 			}
-			s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "seal", "close")
+			s.expect(t, "acquire", "seal", "close")
 		})
 	}
+}
+
+// An alias of a pooler may move, and move back: sessions must not end for that.
+func TestAnAddressThatLeadsToAnotherDatabaseForAWhileEndsNothing(t *testing.T) {
+	for _, other := range []error{ErrNamespaceMismatch, ErrElsewhere} {
+		back, s := new(atomic.Bool), &script{}
+		s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+			if !back.Load() {
+				return Renewed{}, fmt.Errorf("%w: other", other)
+			}
+			return Renewed{Until: r.Wanted, DatabaseMicros: s.micros()}, nil
+		}
+		keep(t, s, func(k *Keeper) {
+			time.Sleep(time.Minute) // of the bubble's clock
+			if s.ready(k) {
+				t.Error("IDs go on after the mark")
+			}
+			back.Store(true)
+			time.Sleep(10 * time.Second)
+			if !s.ready(k) {
+				t.Error("the lease was not renewed when the address led back")
+			}
+		})
+	}
+}
+
+// A pooler that leads to two databases by turns would use up a worker in one of them at each turn.
+func TestALeaseThatIsLostToAnotherPlaceIsReplacedOnceInTheRestOfAWorker(t *testing.T) {
+	const rest = 2 * time.Minute
+	s := &script{}
+	acquisitions := new(atomic.Int64)
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		a := s.take(r, int(acquisitions.Add(1)))
+		a.Place, a.Rest = "here", rest
+		return a, nil
+	}
+	s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, &Lost{Taken: true, Place: "there"} }
+	keep(t, s, func(*Keeper) {
+		time.Sleep(10 * rest)
+		if n := acquisitions.Load(); n < 9 || n > 12 {
+			t.Errorf("%d workers in ten rests", n)
+		}
+	})
 }
 
 // refuser is an issuer whose layout has no such worker.
@@ -176,6 +243,34 @@ func TestALeaseFoundInACopyIsGivenUpWithTheWordsOfTheCopy(t *testing.T) {
 		}
 	})
 	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "acquire", "seal", "close")
+}
+
+func TestAClosedDatabaseTakesTheGrantBackAtOnceAndTheLeaseGoesOnWhenItIsOpened(t *testing.T) {
+	s := &script{}
+	renewals := 0
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if renewals++; renewals < 3 {
+			return Renewed{}, &Refusal{Reason: Closed}
+		}
+		return s.raise(r), nil
+	}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if !s.ready(k) {
+			t.Error("no grant after the database is open again")
+		}
+		if st := k.Stats(); !st.Held || st.Left == 0 {
+			t.Errorf("the state is %+v", st)
+		}
+	})
+	story := s.story()
+	if want := []string{
+		"acquire", "grant 7 [1000000, 1005000)", "renew 10s", "revoke", "close", "renew 10s", "revoke", "close",
+		"renew 10s",
+	}; len(story) < 10 || !slices.Equal(story[:9], want) || !strings.HasPrefix(story[9], "grant 7 [1000000, ") {
+		t.Errorf("it happened: %q", story)
+	}
 }
 
 func TestAFailureIsToldInTheWordsOfExplainWithItsHint(t *testing.T) {

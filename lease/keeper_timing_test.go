@@ -49,6 +49,62 @@ func TestARenewalComesATenthEarlierOrLaterThanAThirdOfTheWindow(t *testing.T) {
 	}
 }
 
+func TestASuspicionRenewsAHeldLeaseAtOnceAndManyRenewItOnceASecond(t *testing.T) {
+	s := &script{}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(1200 * time.Millisecond)
+		k.Suspect()
+		synctest.Wait()
+		s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "grant 7 [1000000, 1011200)")
+		for range 2500 {
+			k.Suspect()
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if renewals := (len(s.story()) - 4) / 2; renewals != 2 {
+			t.Errorf("%d renewals in 2.5 s of suspicions, expected 2: %q at %v", renewals, s.story(), s.at)
+		}
+	})
+}
+
+func TestASuspicionDuringARenewalRenewsOnceMore(t *testing.T) {
+	s := &script{}
+	var k *Keeper
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if len(s.story()) == 3 {
+			k.Suspect() // this renewal may go over the old connection
+		}
+		return s.raise(r), nil
+	}
+	got := s.during(t, 4*time.Second, func(of *Keeper) { k = of }, "renew")
+	if want := []time.Duration{1667 * time.Millisecond, 2667 * time.Millisecond}; !slices.Equal(got, want) {
+		t.Errorf("renewals at %v, expected %v", got, want)
+	}
+}
+
+func TestASuspicionHurriesNoAttemptAfterAFailureAndNoAcquisition(t *testing.T) {
+	s := &script{}
+	s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, errors.New("connection reset") }
+	suspecting := func(k *Keeper) {
+		go func() {
+			for range 10_000 {
+				k.Suspect()
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	}
+	if got := s.during(t, 11*time.Second, suspecting, "renew"); len(got) != 7 {
+		t.Errorf("attempts to renew at %v, expected 7", got)
+	}
+	s = &script{}
+	s.acquire = func(context.Context, Request) (Acquired, error) {
+		return Acquired{}, &Refusal{Reason: GateClosed, Until: 1, Wait: 8 * time.Second}
+	}
+	if got := s.during(t, 11*time.Second, suspecting, "acquire"); len(got) != 2 {
+		t.Errorf("acquisitions at %v, expected 2", got)
+	}
+}
+
 func TestALongWindowIsReachedInThreeMinutesAndRenewedEveryTwentySecondsForever(t *testing.T) {
 	s := &script{}
 	var asked []time.Duration

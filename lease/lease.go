@@ -63,6 +63,9 @@ type Acquired struct {
 	Grant          Grant
 	DatabaseMicros int64 // the database's clock at the write: microseconds since the epoch of the namespace
 	Ungated        bool  // the server does not show its WAL timeline, so a failover closes no gate
+	// which database answered, only for comparison with later answers; empty: it makes no statement
+	Place string
+	Rest  time.Duration // how long a worker of the namespace rests that was not released
 }
 
 // Renewal asks for a later mark.
@@ -78,6 +81,7 @@ type Renewal struct {
 type Renewed struct {
 	Until          int64 // ticks, exclusive: the new mark, never below Renewal.Acknowledged, often below Renewal.Wanted
 	DatabaseMicros int64 // as in Acquired
+	Place          string
 }
 
 // Reason says why a worker was not granted.
@@ -92,6 +96,11 @@ const (
 	// Copy: the database was restored (also in place), cloned or made from a template, and the operator has not said
 	// yet what it shall be.
 	Copy
+	// Starting: the server has just started, and may have forgotten grants. Acquisitions wait until those have ended.
+	Starting
+	// Closed: the operator has closed the database for good. Another one may take its place. A holder stops at once,
+	// and its lease stays in the row, which may be copied.
+	Closed
 )
 
 // Refusal is a clean answer that grants nothing. It says why, and when to ask again.
@@ -102,14 +111,23 @@ type Refusal struct {
 	Workers int           // NoWorker: how many workers for proxies are in Range
 	Retired int           // NoWorker: how many of them are retired
 	Range   Range         // NoWorker: the workers asked for
+	By      string        // GateClosed: who closed the gate, and when; empty: not known
 }
 
 func (r *Refusal) Error() string {
 	wait := r.Wait.Round(time.Second)
 	switch {
+	case r.Reason == GateClosed && r.By != "":
+		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded "+
+			"(the gate was closed by %s)", wait, r.By)
 	case r.Reason == GateClosed:
 		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded",
 			wait)
+	case r.Reason == Starting:
+		return fmt.Sprintf("no worker is granted for another %v: the server has just started, and what it may have "+
+			"forgotten must have ended; \"pgflurry migrate up --restart-quarantine\" changes how long", wait)
+	case r.Reason == Closed:
+		return `no worker is granted: the database was closed for good with "pgflurry close"`
 	case r.Reason == Copy:
 		return `no worker is granted: the database is a copy or was restored; ` +
 			`run "pgflurry migrate up --database URL" on it, which says how to go on`
@@ -132,17 +150,19 @@ type Lost struct {
 	Taken        bool   // the row carries another owner or term
 	Expired      bool   // mark and quarantine (less the skew) have passed: others may have had the worker
 	Node         string // with Taken: the node in the row
+	Forgot       bool   // the row proves that acknowledged writes are gone: term, owner or mark are older than ours
+	Place        string // as in Acquired
 	Mark         int64  // ticks: reserved_until in the row
 	Acknowledged int64  // ticks: the acknowledged mark of this lease
 }
 
 // CommitLost reports whether the row proves that the database lost a write it had acknowledged.
-func (l *Lost) CommitLost() bool { return l.Mark < l.Acknowledged }
+func (l *Lost) CommitLost() bool { return l.Forgot || l.Mark < l.Acknowledged }
 
 func (l *Lost) Error() string {
 	switch {
 	case l.CommitLost():
-		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: "+
+		return fmt.Sprintf("worker %d is lost: its row has mark %d and is older than what was acknowledged, mark %d: "+
 			"the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
 	case l.Taken:
 		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded",

@@ -8,7 +8,9 @@ WITH ns AS MATERIALIZED (
     FROM pgflurry.namespace n
 ),
 w AS (
-    SELECT r.worker, r.kind, r.term, r.node, r.address, r.version,
+    SELECT r.worker, r.kind, r.term, r.address, r.version,
+           -- this database may have been renamed since it wrote its row
+           CASE WHEN r.worker = ns.function_worker AND ns.home IS NULL THEN current_database() ELSE r.node END AS node,
            r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
            -- The mark of a function is in a sequence of its own database. Only this database's own can be read here.
            CASE WHEN r.kind = 'proxy' OR r.term = 0 OR r.released_at IS NOT NULL THEN r.reserved_until

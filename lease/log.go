@@ -46,6 +46,15 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	return nil
 }
 
+// revoke takes the grant back from the issuer, because the database is closed. The next grant may end earlier than the
+// last. The next attempt is over another connection: the address may lead to the database that has taken the place.
+func (k *Keeper) revoke() {
+	k.issuer.Revoke()
+	k.last = Grant{}
+	k.record.revoked()
+	k.store.Close()
+}
+
 // failed records an attempt that granted nothing. If ctx has ended, the keeper itself cut the attempt short, and it is
 // no failure.
 func (k *Keeper) failed(ctx context.Context, err error) {
@@ -54,7 +63,11 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	}
 	finding, explained := findingOf(err), k.explain(err)
 	k.cause = explained.Error()
-	k.record.failed(err, k.protocol.held != nil, k.clock.Monotonic())
+	held := k.protocol.held != nil
+	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Reason == Closed {
+		held = false // the row still has the lease, but it is good for nothing here
+	}
+	k.record.failed(err, held, k.clock.Monotonic())
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
@@ -82,7 +95,9 @@ func findingOf(err error) string {
 	case errors.As(err, &refusal):
 		return map[Reason]string{
 			GateClosed: "no worker is granted yet", NoWorker: "no worker is free",
-			Copy: "no worker is granted in a copy or a restored database",
+			Copy:     "no worker is granted in a copy or a restored database",
+			Starting: "no worker is granted yet, the server has just started",
+			Closed:   "the database is closed for good",
 		}[refusal.Reason]
 	case errors.As(err, &lost):
 		return "the worker is lost"
@@ -119,6 +134,7 @@ func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 
 func (k *Keeper) logLost(l *Lost) {
 	if l.CommitLost() {
+		k.record.forgot(k.clock.Monotonic())
 		k.log.Error("the database has lost a commit it had acknowledged; "+
 			"was it failed over to an asynchronous standby, or restored?",
 			"worker", l.Worker, "acknowledged", l.Acknowledged, "mark", l.Mark)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/acknowledge"
+	"pgflurry/fresh"
 )
 
 //go:embed acquire.sql
@@ -21,14 +22,14 @@ var releaseSQL string
 
 // Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
 // trip on an open connection. After any outcome but a clean acknowledgement the connection is closed and the next call
-// opens another.
+// opens another. So does a call when the connection is old (package fresh).
 type Postgres struct{ writer *acknowledge.Writer }
 
 // NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE
 // on pgflurry.namespace and pgflurry.worker. If config names several hosts, the Store skips standbys. It copies config
 // and uses its DialFunc.
-func NewPostgres(config *pgconn.Config) *Postgres {
-	return &Postgres{writer: acknowledge.NewWriter(config)}
+func NewPostgres(config *pgconn.Config, rules fresh.Rules) *Postgres {
+	return &Postgres{writer: acknowledge.NewWriter(config, rules)}
 }
 
 // Acquire implements Store.
@@ -52,6 +53,13 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 		Reason: NoWorker, Workers: int(c.Number()), Retired: int(c.Number()), Until: c.Number(),
 		Wait: max(0, c.Micros()), Range: r.Range,
 	}
+	closed := c.Bool()
+	a.Place = c.Text()
+	if c.Bool() {
+		gate.Reason = Starting
+	}
+	gate.By = c.Text()
+	a.Rest = c.Micros()
 	switch {
 	case c.Err() != nil:
 		return Acquired{}, p.unread("acquiring a worker", c.Err())
@@ -61,6 +69,8 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 		return Acquired{}, elsewhere(namespace, home)
 	case copied:
 		return Acquired{}, &Refusal{Reason: Copy}
+	case closed:
+		return Acquired{}, &Refusal{Reason: Closed}
 	case granted:
 		return a, nil
 	case gate.Until > 0:
@@ -85,6 +95,9 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 		Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.Number(), Taken: c.Bool(), Node: c.Text(),
 		Retired: c.Bool(), Expired: c.Bool(),
 	}
+	closed := c.Bool()
+	answer.Place = c.Text()
+	lost.Place, lost.Forgot = answer.Place, c.Bool()
 	switch {
 	case c.Err() != nil:
 		return Renewed{}, p.unread(fmt.Sprintf("renewing worker %d", r.Worker), c.Err())
@@ -94,6 +107,8 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 		return Renewed{}, elsewhere(namespace, home)
 	case copied:
 		return Renewed{}, &Refusal{Reason: Copy}
+	case closed:
+		return Renewed{}, &Refusal{Reason: Closed}
 	case renewed:
 		return answer, nil
 	default:
@@ -110,6 +125,10 @@ func (p *Postgres) Release(ctx context.Context, l Lease, acknowledged int64) err
 	}
 	if namespace := c.Text(); namespace != l.Namespace {
 		return mismatch(l.Namespace, namespace)
+	}
+	c.Number() // the worker, if the lease was still there
+	if c.Bool() {
+		return &Lost{Worker: l.Worker, Forgot: true, Acknowledged: acknowledged}
 	}
 	return nil
 }

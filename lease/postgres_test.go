@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"pgflurry/fresh"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -12,7 +13,7 @@ var aRenewal = Renewal{
 }
 
 // renewed is a renewal acknowledged up to tick 70000.
-var renewed = []string{"n", "NULL", "f", "70000", "10000000", "60000", "f", "node", "f", "f"}
+var renewed = []string{"n", "NULL", "f", "70000", "10000000", "60000", "f", "node", "f", "f", "f", "place", "f"}
 
 func TestInvariant2TheConnectionIsClosedAfterAnUnknownOutcomeAndTheNextAttemptUsesANewOne(t *testing.T) {
 	for _, c := range scripted.Spoiled {
@@ -20,7 +21,7 @@ func TestInvariant2TheConnectionIsClosedAfterAnUnknownOutcomeAndTheNextAttemptUs
 			spoiled, good := scripted.Clean(renewed...), scripted.Clean(renewed...)
 			c.Spoil(&spoiled)
 			config, connections := scripted.Server(t, &spoiled, &good)
-			store := NewPostgres(config)
+			store := NewPostgres(config, fresh.Rules{})
 			defer store.Close()
 			if _, err := store.Renew(t.Context(), aRenewal); err == nil || errors.As(err, new(*Lost)) {
 				t.Fatalf("error %v, expected an unknown outcome", err)
@@ -39,7 +40,7 @@ func TestInvariant2TheConnectionIsClosedAfterAnUnknownOutcomeAndTheNextAttemptUs
 func TestARowThatCannotBeReadIsUnknown(t *testing.T) {
 	x := scripted.Clean(renewed[:2]...)
 	config, _ := scripted.Server(t, &x)
-	store := NewPostgres(config)
+	store := NewPostgres(config, fresh.Rules{})
 	defer store.Close()
 	if renewed, err := store.Renew(t.Context(), aRenewal); err == nil {
 		t.Errorf("renewed %+v from half a row", renewed)

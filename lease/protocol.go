@@ -8,7 +8,8 @@ import (
 // A protocol decides what a keeper does next. Its input is what happened and the monotonic time. It does no I/O, starts
 // nothing, and has no clock of its own. So a test can lead many of them through any history.
 //
-// Call next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
+// Call next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew. suspect may be
+// called before next.
 type protocol struct {
 	namespace              string
 	node, address, version string
@@ -20,6 +21,7 @@ type protocol struct {
 
 	held      *held         // nil: none
 	due       time.Duration // no attempt before this time
+	sent      time.Duration // when the last attempt began that was acknowledged
 	failures  int           // attempts in a row that granted nothing
 	told      time.Duration // the time at which the last refusal said to ask again; 0: none
 	late      int           // how often in a row it asked at that time and others had been faster
@@ -29,8 +31,11 @@ type protocol struct {
 // held is the present lease. Its grant ends at until, the bound.
 type held struct {
 	Lease
-	from, until int64 // ticks
-	reserve     int64 // ticks: the window of its last write
+	from, until int64         // ticks
+	reserve     int64         // ticks: the window of its last write
+	place       string        // of the last answer that had one
+	since       time.Duration // when it was acquired
+	rest        time.Duration // how long a worker rests that was not released
 }
 
 // A step is what to do now: wait, or one attempt. Exactly one of its first three fields is set.
@@ -45,6 +50,8 @@ const (
 	// longestPause is the longest time between two renewals, even if the window is long. So nearly the whole window is
 	// left at any moment, a failure shows soon, and the clock follows the database's.
 	longestPause = 20 * time.Second
+	// shortestPause is the shortest one, however often somebody suspects that the row is elsewhere.
+	shortestPause = time.Second
 
 	longestAttempt  = 5 * time.Second
 	shortestAttempt = 500 * time.Millisecond
@@ -81,7 +88,10 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 // acquired stores the new lease. sent is when the attempt began. Times are measured from there, so a slow answer does
 // not prolong trust.
 func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
-	p.held = &held{Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first}
+	p.held = &held{
+		Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first,
+		place: a.Place, since: sent, rest: a.Rest,
+	}
 	p.planRenewal(sent, a.Grant.Until-a.Grant.From)
 	return a.Grant
 }
@@ -90,6 +100,9 @@ func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick int64) Grant {
 	h := *p.held
 	h.until, h.reserve = r.Until, asked.Window
+	if r.Place != "" {
+		h.place = r.Place
+	}
 	p.held = &h
 	reserved := min(asked.Window, r.Until-tick)
 	if reserved <= 0 { // the clock is ahead of the database's by more than the window; hurrying would not help
@@ -102,14 +115,29 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 // planRenewal plans the next renewal for when a third of the reserved time has passed, or after the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
 	p.failures, p.late, p.told, p.elsewhere = 0, 0, 0, false
+	p.sent = sent
 	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
 	p.due = sent + time.Duration(float64(pause)*(0.9+0.2*p.jitter()))
 }
 
-// lost forgets the lease. The issuer may finish its grant meanwhile.
-func (p *protocol) lost(now time.Duration) {
+// suspect makes a renewal due that is not: the row may be elsewhere. While attempts fail, the next one comes soon
+// anyway.
+func (p *protocol) suspect() {
+	if p.held != nil && p.failures == 0 {
+		p.due = min(p.due, p.sent+shortestPause)
+	}
+}
+
+// lost forgets the lease. The issuer may finish its grant meanwhile. If another database answered, the address may lead
+// to two by turns. Each turn would use up a worker in one of them, so there is at most one in the time that a worker
+// rests.
+func (p *protocol) lost(place string, now time.Duration) {
+	h := p.held
 	p.held, p.failures, p.elsewhere = nil, 0, false
 	p.due = now
+	if place != "" && h.place != "" && place != h.place {
+		p.due = max(now, h.since+h.rest)
+	}
 }
 
 // refused waits until a worker may be free. If that is long, it asks sooner, because a process may release one earlier.

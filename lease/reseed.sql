@@ -14,6 +14,7 @@ gate AS (
     UPDATE pgflurry.namespace n
     SET acquire_after = greatest(n.acquire_after, ns.opens),
         timeline = coalesce(ns.timeline, n.timeline),
+        generation = greatest(n.generation + 1, ns.now), -- no earlier history of the server had it
         joins_complete_on = NULL -- the rows may have forgotten a database that joined
     FROM ns
     WHERE n.id = ns.id
@@ -38,6 +39,7 @@ reseeded AS (
     WHERE w.worker = before.worker
     RETURNING before.raised, before.held
 )
-SELECT count(*) AS workers, count(*) FILTER (WHERE raised) AS raised, count(*) FILTER (WHERE held) AS held,
+SELECT count(*) = (SELECT count(*) FROM before) AND EXISTS (SELECT FROM gate) AS done,
+       count(*) AS workers, count(*) FILTER (WHERE raised) AS raised, count(*) FILTER (WHERE held) AS held,
        (SELECT mark FROM ns) AS mark, (SELECT acquire_after FROM gate) AS opens
 FROM reseeded;

@@ -21,7 +21,8 @@ type script struct {
 	mu      sync.Mutex
 	log     []string // what happened, in order
 	at      []time.Duration
-	granted Grant // the last one
+	granted Grant   // the last one
+	marks   []int64 // what each release told as acknowledged
 }
 
 func (s *script) note(format string, args ...any) {
@@ -72,8 +73,9 @@ func (s *script) raise(r Renewal) Renewed {
 	return Renewed{Until: r.Wanted, DatabaseMicros: s.micros()}
 }
 
-func (s *script) Release(ctx context.Context, l Lease, _ int64) error {
+func (s *script) Release(ctx context.Context, l Lease, acknowledged int64) error {
 	s.note("release %d", l.Worker)
+	s.marks = append(s.marks, acknowledged) // by Run's goroutine, read when Run has returned
 	if s.release != nil {
 		return s.release(ctx, l)
 	}
@@ -90,6 +92,8 @@ func (s *script) Grant(worker int, from, until int64) error {
 	s.granted = Grant{Worker: worker, From: from, Until: until}
 	return nil
 }
+
+func (s *script) Revoke() { s.note("revoke") }
 
 func (s *script) Seal() { s.note("seal") }
 

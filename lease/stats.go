@@ -32,6 +32,10 @@ type Stats struct {
 	Cause error         // of the last failure; nil while there is none
 	Opens time.Duration // when the gate opens or the next worker is free; 0: not known
 
+	// how often a row proved that acknowledged writes are gone, and when it did last
+	Forgotten   int64
+	ForgottenAt time.Duration
+
 	Renewals         map[string]int64 // by result: ok, unknown, refused, lost
 	Acquisitions     map[string]int64 // by result: ok, unknown, refused
 	RenewalDurations histogram.Snapshot
@@ -117,7 +121,7 @@ func resultOf(err error) string {
 		return resultOK
 	case errors.As(err, &lost):
 		return resultLost
-	case errors.As(err, &refusal), final(err):
+	case errors.As(err, &refusal), wrongDatabase(err):
 		return resultRefused
 	}
 	return resultUnknown
@@ -146,6 +150,21 @@ func (r *record) failed(err error, held bool, at time.Duration) {
 	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Wait > 0 {
 		r.stats.Opens = at + refusal.Wait
 	}
+}
+
+// revoked records that the issuer has no grant any more.
+func (r *record) revoked() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stats.Granted, r.stats.Last = false, Grant{}
+}
+
+// forgot records that the database has lost acknowledged writes.
+func (r *record) forgot(at time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stats.Forgotten++
+	r.stats.ForgottenAt = at
 }
 
 // end records that the issuer is sealed.

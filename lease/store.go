@@ -15,7 +15,8 @@ type Store interface {
 	// Renew raises the mark of a lease.
 	Renew(context.Context, Renewal) (Renewed, error)
 	// Release gives a lease back. Its mark stays, or rises to acknowledged (ticks) if the row has forgotten that. The
-	// issuer must be sealed. It is no error if the lease was lost before.
+	// issuer must be sealed. It is no error if the lease was lost before, unless the row proves that acknowledged
+	// writes are gone: *Lost.
 	Release(ctx context.Context, l Lease, acknowledged int64) error
 	// Close ends the connection, if there is one. A later call opens another.
 	Close()

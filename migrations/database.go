@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed queries/session.sql
 	sessionSQL string
+	//go:embed queries/as_origin.sql
+	asOriginSQL string
 	//go:embed queries/leave.sql
 	leaveSQL string
 	//go:embed queries/server.sql
@@ -50,6 +52,7 @@ type database struct {
 	facts    facts
 	warnings []string // of the server, since the last call of acknowledged
 	founded  bool     // this run made the namespace, so it has no IDs yet
+	decided  bool     // this run wrote down which database this is, as its operator said
 }
 
 // facts are about the server and the rights of this role there.
@@ -99,6 +102,14 @@ func open(ctx context.Context, url string) (*database, error) {
 func (d *database) begin(ctx context.Context) error {
 	if _, err := d.Exec(ctx, sessionSQL); err != nil {
 		return failed("setting up the session", err)
+	}
+	if _, err := d.Exec(ctx, asOriginSQL); err != nil {
+		user := pgx.Identifier{d.settings.User}.Sanitize()
+		return refuse(fmt.Sprintf("As a superuser run: ALTER ROLE %s RESET session_replication_role; "+
+			"or, if the database sets it: ALTER DATABASE %s RESET session_replication_role;",
+			user, pgx.Identifier{d.settings.Database}.Sanitize()),
+			"the session has session_replication_role = replica, in which guards do not hold, "+
+				"and role %q may not set it to origin: %v", d.settings.User, err)
 	}
 	return d.askServer(ctx)
 }
@@ -243,6 +254,26 @@ func (d *database) acknowledged(write func() error) error {
 			"the outcome is unknown, the server warned: %s", d.warnings[0])
 	}
 	return nil
+}
+
+// write runs a statement that changes one row, and fails if it changes none. A trigger that returns NULL drops a write
+// without an error.
+func (d *database) write(ctx context.Context, doing, statement string, values ...any) error {
+	tag, err := d.Exec(ctx, statement, values...)
+	if err != nil {
+		return failed(doing, err)
+	}
+	if tag.RowsAffected() != 1 {
+		return dropped(d, doing)
+	}
+	return nil
+}
+
+// dropped is the error of a write that PostgreSQL accepted, and that changed nothing.
+func dropped(d *database, doing string) error {
+	return refuse("Look for triggers, rules and policies that are not pgflurry's: \\d pgflurry.namespace and "+
+		"\\d pgflurry.worker in psql show them. Then run it again.",
+		"%s changed nothing in database %q, although PostgreSQL reported no error", doing, d.facts.database)
 }
 
 // script runs any number of statements without parameters.

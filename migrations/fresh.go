@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed queries/take_worker.sql
 	takeWorkerSQL string
+	//go:embed queries/leave_lanes.sql
+	leaveLanesSQL string
 	//go:embed queries/function_mark.sql
 	functionMarkSQL string
 	//go:embed queries/begin_at_mark.sql
@@ -30,8 +32,8 @@ var (
 // beginning. So the transactions that were open when the text changed must end first.
 //
 // The order makes an interruption harmless at each step. First comes the claim: a failure after it wastes a worker.
-// Then comes the text: until the marks are set, the function waits for the clock as before. Then come lane and mark. At
-// last the home records how far the old worker got.
+// Then come text and lanes: until the marks are set, the function waits for the clock as before. Then come the marks.
+// At last the home records how far the old worker got.
 func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
@@ -49,10 +51,13 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 		return err
 	}
 	err = d.inTransaction(ctx, "writing the worker into the function", func() error {
-		if _, err := d.Exec(ctx, takeWorkerSQL, c.worker, c.id); err != nil {
-			return failed("taking worker "+fmt.Sprint(c.worker), err)
+		if err := d.write(ctx, "taking worker "+fmt.Sprint(c.worker), takeWorkerSQL, c.worker, c.id); err != nil {
+			return err
 		}
-		return d.script(ctx, "writing the worker into the function", sqlfuncs.Install().SQL)
+		if err := d.script(ctx, "writing the worker into the function", sqlfuncs.Install().SQL); err != nil {
+			return err
+		}
+		return d.script(ctx, "leaving the lanes of the old worker", leaveLanesSQL)
 	})
 	if err != nil {
 		return err
@@ -69,7 +74,7 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 		if _, err := fmt.Sscan(string(results[len(results)-1].Rows[0][0]), &mark); err != nil {
 			return fmt.Errorf("reading the mark of the function: %w", err)
 		}
-		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAtMarkSQL, c.mark))
+		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAtMarkSQL, c.mark, mark))
 	})
 	if err != nil {
 		return err

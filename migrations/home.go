@@ -52,6 +52,10 @@ func openHome(ctx context.Context, url string) (*home, error) {
 				row.Database, row.Home)
 		}
 	}
+	if err == nil && row.Closed {
+		err = outcome.As(outcome.NotInPlace, refuse("Give the URL of the database that has taken its place.",
+			"--join: database %q was closed for good, and records no join any more", row.Database))
+	}
 	if err == nil && row.Disposable {
 		err = refuse("Make the namespace of the other database by itself, with --disposable.",
 			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
@@ -106,15 +110,18 @@ func (h *home) claim(ctx context.Context, d *database, version string) (claim, e
 	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
 		return claim{}, failed("reading the workers of "+address(h.settings), err)
 	}
-	if now, err := namespace.Read(ctx, h.Conn); err != nil || now.ID != h.row.ID {
+	now, err := namespace.Read(ctx, h.Conn)
+	switch {
+	case err != nil || now.ID != h.row.ID:
 		return claim{}, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more",
 			address(h.settings), h.row.ID)
-	}
-	switch {
+	case now.Closed:
+		return claim{}, refuse("Give the URL of the database that has taken its place.",
+			"%s is closed for good, and gives no worker", address(h.settings))
 	case !complete:
 		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
 Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
-			"%s was failed over, restored or reseeded since it gave its last worker, "+
+			"%s was failed over, restarted, restored or reseeded since it gave its last worker, "+
 				"and may have forgotten a database that joined; it knows: %s",
 			address(h.settings), holders)
 	case wait != nil:
@@ -142,14 +149,14 @@ taken its place, run
 func (h *home) reclaim(
 	ctx context.Context, d *database, present namespace.Namespace, s Settings,
 ) (given bool, err error) {
-	var ours, here bool
+	var ours, here, written bool
 	var node, from string
 	var claim string
 	var at *time.Time
 	err = h.acknowledged(func() error {
 		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, present.Claim, d.facts.database, address(d.settings),
 			nullable(s.Version), s.Moved, h.row.ID).
-			Scan(&ours, &here, &node, &from, &at, &claim)
+			Scan(&ours, &here, &written, &node, &from, &at, &claim)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -158,6 +165,8 @@ func (h *home) reclaim(
 			address(h.settings), present.FunctionWorker)
 	case err != nil:
 		return false, failed("looking for the worker of this database in "+address(h.settings), err)
+	case !written:
+		return false, dropped(h.database, "recording the claim of this database")
 	case !ours:
 		return true, nil
 	case !here:
@@ -165,22 +174,24 @@ func (h *home) reclaim(
 			"worker %d was claimed by database %q at %s on %s, and this database is at %s",
 			present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))
 	}
-	if _, err := d.Exec(ctx, takeClaimSQL, claim); err != nil {
-		return false, failed("writing down the claim", err)
-	}
-	return false, nil
+	return false, d.write(ctx, "writing down the claim", takeClaimSQL, claim)
 }
 
 // giveBack records in the home that a function has left its worker for good, and how far it got.
 func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
-	err := h.acknowledged(func() error {
-		_, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)
-		return err
+	return h.acknowledged(func() error {
+		tag, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)
+		switch {
+		case err != nil:
+			return failed(fmt.Sprintf("giving worker %d back", worker), err)
+		case tag.RowsAffected() != 1:
+			return refuse(fmt.Sprintf("The function has its new worker. Make sure that no other database gets "+
+				"worker %d: pgflurry workers list --database HOME.", worker),
+				"worker %d is not retired in %s: its row there does not have the claim of this database",
+				worker, address(h.settings))
+		}
+		return nil
 	})
-	if err != nil {
-		return failed(fmt.Sprintf("giving worker %d back", worker), err)
-	}
-	return nil
 }
 
 // nullable returns NULL for an empty text.

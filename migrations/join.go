@@ -11,8 +11,8 @@ import (
 var (
 	//go:embed queries/create_joined.sql
 	createJoinedSQL string
-	//go:embed queries/same_windows.sql
-	sameWindowsSQL string
+	//go:embed queries/follow_home.sql
+	followHomeSQL string
 	//go:embed queries/former_mark.sql
 	formerMarkSQL string
 	//go:embed queries/join_copy.sql
@@ -44,20 +44,18 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
-	if err := d.sameWindows(ctx, h); err != nil {
+	if err := d.followHome(ctx, h); err != nil {
 		return err
 	}
 	return d.goOnAt(ctx, c)
 }
 
-// sameWindows copies the windows of the home, which may have changed since the database joined.
-func (d *database) sameWindows(ctx context.Context, h *home) error {
-	_, err := d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(),
-		h.row.Quarantine.Microseconds())
-	if err != nil {
-		return failed("taking over the windows of the namespace", err)
-	}
-	return nil
+// followHome copies what may have changed in the home since the database joined: its windows, and its name or address.
+// An old version may have written a quarantine there that this one does not allow.
+func (d *database) followHome(ctx context.Context, h *home) error {
+	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
+	return d.write(ctx, "taking over the windows of the namespace", followHomeSQL, h.row.MaxWindow.Microseconds(),
+		h.row.Skew.Microseconds(), quarantine.Microseconds(), address(h.settings))
 }
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.
@@ -66,10 +64,10 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.Exec(ctx, joinCopySQL, c.worker, address(h.settings), c.id); err != nil {
-		return failed("joining the namespace", err)
+	if err := d.write(ctx, "joining the namespace", joinCopySQL, c.worker, address(h.settings), c.id); err != nil {
+		return err
 	}
-	if err := d.sameWindows(ctx, h); err != nil {
+	if err := d.followHome(ctx, h); err != nil {
 		return err
 	}
 	return d.goOnAt(ctx, c)
@@ -85,7 +83,7 @@ func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Nam
 	case given:
 		return d.joinAnew(ctx, s, h)
 	}
-	return d.sameWindows(ctx, h)
+	return d.followHome(ctx, h)
 }
 
 // goOnAt lets the function begin after every ID that its worker may have issued before.
@@ -98,12 +96,11 @@ func (d *database) goOnAt(ctx context.Context, c claim) error {
 
 // joinsComplete records that the home knows every database that has joined.
 func (d *database) joinsComplete(ctx context.Context) error {
-	tag, err := d.Exec(ctx, joinsCompleteSQL)
-	if err != nil {
-		return failed("writing down that no join is forgotten", err)
-	}
-	if tag.RowsAffected() == 0 {
+	switch present, err := namespace.Read(ctx, d.Conn); {
+	case err != nil:
+		return err
+	case present.Home != "":
 		return refuse("Give the URL of its home.", "database %q has no worker rows", d.facts.database)
 	}
-	return nil
+	return d.write(ctx, "writing down that no join is forgotten", joinsCompleteSQL)
 }

@@ -99,10 +99,7 @@ func (d *database) apply(ctx context.Context, list []migration) error {
 
 // record writes the row of an applied migration.
 func (d *database) record(ctx context.Context, m migration) error {
-	if _, err := d.Exec(ctx, recordSQL, m.version); err != nil {
-		return failed("writing down that "+m.name+" is applied", err)
-	}
-	return nil
+	return d.write(ctx, "writing down that "+m.name+" is applied", recordSQL, m.version)
 }
 
 // held adds a hint if another transaction held a table that a migration changes.

@@ -29,7 +29,8 @@ var (
 )
 
 // Print writes, as one statement, what Up runs. If pgflurry is already installed, the statement does what is missing.
-// Print refuses settings that need a database (JoinURL, NewNamespace, Moved, FreshWorker, JoinsComplete, MaxWindow).
+// Print refuses settings that need a database (JoinURL, NewNamespace, Moved, FreshWorker, JoinsComplete, MaxWindow,
+// RestartQuarantine).
 //
 // The statement is an anonymous block of PL/pgSQL. Every tool takes it for one statement, and PostgreSQL runs it whole
 // or not at all, without an open transaction. Nothing in it looks like a parameter: it has no question mark, and no
@@ -49,7 +50,8 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 {
+	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 ||
+		s.RestartQuarantine != nil {
 		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
 			"and --joins-complete need the database: they cannot be printed")
 	}

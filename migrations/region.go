@@ -48,7 +48,7 @@ func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error 
 	if err := d.script(ctx, "forgetting the region that this is a copy of", forgetSQL); err != nil {
 		return err
 	}
-	s.Copy = false
+	s.Copy, d.decided = false, true
 	return d.found(ctx, s, nil)
 }
 
@@ -56,7 +56,7 @@ func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error 
 // have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as after a failover
 // that forgot all that.
 func (d *database) instead(ctx context.Context) error {
-	if err := d.script(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+	if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
 		return err
 	}
 	return d.script(ctx, "letting the function begin as after a promotion", beginAnewSQL)

@@ -6,20 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/generator"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
 )
 
 var (
-	//go:embed queries/original.sql
-	originalSQL string
-	//go:embed queries/moved.sql
-	movedSQL string
-	//go:embed queries/other_databases.sql
-	otherDatabasesSQL string
 	//go:embed queries/identify.sql
 	identifySQL string
 	//go:embed queries/new_namespace.sql
@@ -61,11 +53,12 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 			"original lives on, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
-		return d.script(ctx, "making the copy a namespace of its own", newNamespaceSQL)
+		d.decided = true
+		return d.newNamespace(ctx, s, present)
 	case h != nil && h.row.ID != present.ID:
 		return foreign(present, h, why)
 	case s.Moved:
-		return d.moved(ctx, s, present, h)
+		return d.moved(ctx, s, present, h, why)
 	case why == "" && h == nil:
 		return nil
 	case why == "":
@@ -76,7 +69,35 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	if err := d.joinAnew(ctx, s, h); err != nil {
 		return err
 	}
+	d.decided = true
 	return d.script(ctx, "writing down which database this is", identifySQL)
+}
+
+// newNamespace makes a copy an ID space of its own.
+func (d *database) newNamespace(ctx context.Context, s Settings, former namespace.Namespace) error {
+	const doing = "making the copy a namespace of its own"
+	if _, err := d.Exec(ctx, newNamespaceSQL, s.AfterID); err != nil {
+		return failed(doing, err)
+	}
+	now, err := namespace.Read(ctx, d.Conn)
+	if err == nil && (now.ID == former.ID || now.Home != "") {
+		return dropped(d, doing)
+	}
+	return err
+}
+
+// settled reads the row again: the database must be an original, and of the namespace of its home. Procedures of SQL
+// return no count of the rows that they changed.
+func (d *database) settled(ctx context.Context, h *home) error {
+	now, err := namespace.Read(ctx, d.Conn)
+	if err != nil {
+		return err
+	}
+	_, copied := now.Copied()
+	if copied || h != nil && (now.ID != h.row.ID || now.Home != address(h.settings)) {
+		return dropped(d, "writing down which database this is")
+	}
+	return nil
 }
 
 // found makes the row of a new namespace, or of a namespace whose home is elsewhere.
@@ -132,80 +153,6 @@ func (d *database) unchanged(ctx context.Context, s Settings, present namespace.
 	return err
 }
 
-// moved lets the database replace its original, which is gone for good, or continue after it was set back in place.
-func (d *database) moved(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
-	if err := d.originalGone(ctx); err != nil {
-		return err
-	}
-	if err := d.placeTaken(ctx, present); err != nil {
-		return err
-	}
-	switch {
-	case present.Home != "" && h == nil:
-		return refuse("Add --join with the URL of that database: its rows say whose the worker is.",
-			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
-	case present.Home == "" && h != nil:
-		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
-			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
-			present.Database)
-	case present.Home != "":
-		if err := d.rejoin(ctx, s, present, h); err != nil {
-			return err
-		}
-	default:
-		if err := d.script(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
-			return err
-		}
-	}
-	return d.script(ctx, "writing down which database this is", identifySQL)
-}
-
-// originalGone refuses if the original of this database is still on this server: its function would go on with the same
-// worker. An original on another server cannot be seen from here.
-func (d *database) originalGone(ctx context.Context) error {
-	var name string
-	var oid uint32
-	err := d.QueryRow(ctx, originalSQL).Scan(&name, &oid)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil
-	case err != nil:
-		return failed("looking for the original", err)
-	}
-	return refuse(fmt.Sprintf("Drop %s first. If both shall stay, use --join to share one ID space, "+
-		"or --new-namespace.", pgx.Identifier{name}.Sanitize()),
-		"database %q has not moved: its original, database %q (oid %d), still exists on this server",
-		d.facts.database, name, oid)
-}
-
-// placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
-// cannot see copies on other servers, and databases that this role may not connect to.
-func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) error {
-	if present.Home != "" {
-		return nil // the home knows
-	}
-	others, err := d.texts(ctx, "listing the databases of the server", otherDatabasesSQL)
-	if err != nil {
-		return err
-	}
-	for _, name := range others {
-		settings := d.settings.Copy()
-		settings.Database = name
-		conn, err := pgx.ConnectConfig(ctx, settings)
-		if err != nil {
-			continue
-		}
-		other, err := namespace.Read(ctx, conn)
-		conn.Close(ctx)
-		if _, copied := other.Copied(); err == nil && !copied && other.ID == present.ID && other.Home == "" {
-			return refuse("If this copy shall stay as well, use --join or --new-namespace.",
-				"database %q is the home of namespace %s already: another copy has taken the place of the original",
-				name, present.ID)
-		}
-	}
-	return nil
-}
-
 // foreign refuses to join another namespace than the database's own.
 func foreign(present namespace.Namespace, h *home, why string) error {
 	if why != "" {
@@ -237,9 +184,9 @@ func refuseCopy(present namespace.Namespace, why string) error {
                                                            of its own; HOME is %s
   pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
   pgflurry migrate up --database URL %s
-                                                           if it takes the place of the original, which is gone for
-                                                           good, and no other copy does; or is the original,
-                                                           restored in place%s`,
+                                                           if it takes the place of the original, which was closed
+                                                           ("pgflurry close") or is gone for good, and no other copy
+                                                           does; or is the original, restored in place%s`,
 		original, moved, another), "%s", why)
 	return outcome.As(outcome.NotInPlace, err)
 }

@@ -26,9 +26,15 @@ type Settings struct {
 	DatabaseWorkers int
 	JoinURL         string // make this database another one of the namespace with this home
 	NewNamespace    bool   // this copy of a database becomes an ID space of its own
+	// With NewNamespace: the highest ID that the database holds. No worker begins below it. nil: if other databases had
+	// workers of the old space, the columns are read whose default is next_snowflake()
+	AfterID *int64
 	// One of three cases. This copy replaces its original, which is gone for good. Or the database was set back in
 	// place. Or it is empty, with Region and Space, and the former database of that region is gone for good.
 	Moved bool
+	// With Moved: the original of this copy is destroyed for good. It need not be said of an original that was closed
+	// before the copy was made, nor of one that was on this server.
+	OriginalDestroyed bool
 	// this database is a copy although it looks original, and the original lives on; with JoinURL, NewNamespace or
 	// Space
 	Copy        bool
@@ -39,7 +45,10 @@ type Settings struct {
 	// how far ahead proxies may reserve from now on: 1 s to 24 h. The quarantine changes with it. Zero: as it is, and
 	// 60 s in a new namespace
 	MaxWindow time.Duration
-	Version   string // of the program, for people who list workers
+	// how long no worker is granted after a start of the server: 0 to 366 days, or RestartAsWindows. 0 is for a server
+	// that never forgets a grant. nil: as it is, and RestartAsWindows in a new namespace
+	RestartQuarantine *time.Duration
+	Version           string // of the program, for people who list workers
 	// gets a sentence for each extra thing that Up did or left to the operator; nil: nobody
 	Say func(sentence string)
 }
@@ -52,6 +61,12 @@ func (s Settings) validate() error {
 			"--functions is %q, which is no choice of functions", s.Functions)
 	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
 		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
+	case s.AfterID != nil && (!s.NewNamespace || *s.AfterID < 0):
+		return refuse("Give the highest ID that the database holds, with --new-namespace.",
+			"--after-id is for a copy that becomes an ID space of its own, and no ID is negative")
+	case s.OriginalDestroyed && !s.Moved:
+		return refuse("Add --moved, or leave --original-destroyed out.",
+			"--original-destroyed is for a copy that takes the place of its original")
 	case s.Moved && s.Copy:
 		return refuse("Say --moved if the original is gone for good, --copy if it lives on.",
 			"--moved and --copy exclude each other")
@@ -81,6 +96,13 @@ func (s Settings) validate() error {
 	case s.MaxWindow != 0 && s.JoinURL != "":
 		return refuse("Run it without --join, with the URL of the home.",
 			"--max-window is the namespace's, and is changed in its home")
+	case s.RestartQuarantine != nil && !mayWaitAfterRestart(*s.RestartQuarantine):
+		return refuse("Give a duration such as 0s or 2m, or default.",
+			"--restart-quarantine is %v; expected 0s to %v, in whole milliseconds",
+			*s.RestartQuarantine, longestRestart)
+	case s.RestartQuarantine != nil && s.JoinURL != "":
+		return refuse("Run it without --join, with the URL of the home.",
+			"--restart-quarantine is the namespace's, and is changed in its home")
 	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Run it twice: first without --fresh-worker.", "--fresh-worker goes with --join alone")
 	}

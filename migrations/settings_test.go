@@ -48,6 +48,7 @@ func TestPrintRefusesWhatNeedsTheDatabase(t *testing.T) {
 		{FreshWorker: true},
 		{JoinsComplete: true},
 		{MaxWindow: time.Hour},
+		{RestartQuarantine: new(time.Duration)},
 	} {
 		if err := Print(new(strings.Builder), s); err == nil {
 			t.Errorf("%+v was printed", s)

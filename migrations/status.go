@@ -28,6 +28,8 @@ var (
 	functionsSQL string
 	//go:embed queries/kept.sql
 	keptSQL string
+	//go:embed queries/lock_tables.sql
+	lockTablesSQL string
 	//go:embed queries/foreign.sql
 	foreignSQL string
 )
@@ -41,6 +43,10 @@ type State struct {
 	Joined     []Joined             // in a home: the databases that have joined
 	// GateOpens is the time until this home grants workers again, after a failover, restore or reseed; 0: it grants.
 	GateOpens time.Duration
+	// Restart is how long this home grants no worker after a start of its server; 0: a restart keeps none back.
+	Restart time.Duration
+	// Settles is the time until this home grants workers again after the start of its server; 0: it grants.
+	Settles time.Duration
 	// JoinsClosed: no other database can join this home, because it may have forgotten one that did.
 	JoinsClosed bool
 	// roles that may set the function's sequences, or draw from them, and so can cause duplicates
@@ -54,6 +60,10 @@ type State struct {
 	Unchecked string     // why the functions could not be compared; "": they were
 	// unlogged sequences that a failover left unreadable, so that the function fails; an Up recreates them
 	Unreadable []string
+	Closed     bool     // "pgflurry close" has closed it for good
+	WeakGuards string   // guards that are missing or do not hold in every session; "": none. An Up mends them
+	LockTables []string // locks of the function that are no views
+	GateBy     string   // who closed the gate last; "": not known
 }
 
 // An Applied is one migration of this version.
@@ -91,13 +101,13 @@ func (d *database) joined(ctx context.Context) ([]Joined, error) {
 
 // Pending reports whether an Up has anything to do.
 func (s State) Pending() bool {
-	return s.Namespace == nil || len(s.Functions) > 0 || len(s.Unreadable) > 0 ||
+	return s.Namespace == nil || len(s.Functions) > 0 || len(s.Unreadable) > 0 || s.WeakGuards != "" ||
 		slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
 // InPlace reports whether everything is known to be as this version needs it.
 func (s State) InPlace() bool {
-	return !s.Pending() && s.Copied == "" && s.Unchecked == "" && s.Newer == nil
+	return !s.Pending() && s.Copied == "" && !s.Closed && len(s.LockTables) == 0 && s.Unchecked == "" && s.Newer == nil
 }
 
 // Status returns the state of the database at url, and changes nothing. To compare the functions it installs them in a
@@ -174,13 +184,24 @@ func status(ctx context.Context, url string, compare func(*database, context.Con
 func (d *database) tell(ctx context.Context, row namespace.Namespace, state *State) error {
 	state.Namespace = &row
 	state.Copied, _ = row.Copied()
+	state.Closed = row.Closed
 	now, err := d.now(ctx)
 	if err != nil {
 		return err
 	}
+	if state.WeakGuards, err = namespace.WeakGuards(ctx, d.Conn); err != nil {
+		return failed("looking for weak guards", err)
+	}
 	state.Left = row.Layout.End().Sub(now)
 	if row.Home == "" {
-		state.GateOpens = max(0, row.Layout.Time(row.AcquireAfter).Sub(now))
+		gate, err := d.gate(ctx, row)
+		if err != nil {
+			return err
+		}
+		state.GateOpens, state.GateBy = gate.Left, gate.By
+		if err := d.tellRestart(ctx, now, state); err != nil {
+			return err
+		}
 	}
 	if state.Joined, err = d.joined(ctx); err != nil {
 		return err
@@ -189,6 +210,9 @@ func (d *database) tell(ctx context.Context, row namespace.Namespace, state *Sta
 		return err
 	}
 	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
+		return err
+	}
+	if state.LockTables, err = d.texts(ctx, "looking for the locks of the function", lockTablesSQL); err != nil {
 		return err
 	}
 	state.Unreadable, err = d.unreadable(ctx)

@@ -15,6 +15,8 @@ var (
 	bootstrapSQL string
 	//go:embed queries/create_namespace.sql
 	createNamespaceSQL string
+	//go:embed queries/end_closing.sql
+	endClosingSQL string
 	//go:embed queries/installed.sql
 	installedSQL string
 )
@@ -71,6 +73,13 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 		}
 		return err
 	}
+	if d.decided {
+		if err := d.inTransaction(ctx, "ending the closing", func() error {
+			return d.script(ctx, "ending the closing", endClosingSQL)
+		}); err != nil {
+			return err
+		}
+	}
 	if err := d.keepStandbys(ctx, s, before); err != nil {
 		return err
 	}
@@ -98,13 +107,28 @@ func (d *database) install(ctx context.Context, s Settings, h *home, last int) e
 	if err := d.ownRow(ctx, s, h); err != nil {
 		return err
 	}
+	if err := d.settled(ctx, h); err != nil {
+		return err
+	}
 	if s.JoinsComplete {
 		if err := d.joinsComplete(ctx); err != nil {
 			return err
 		}
 	}
+	if s.RestartQuarantine != nil {
+		if err := d.restart(ctx, *s.RestartQuarantine); err != nil {
+			return err
+		}
+	}
 	if _, err := d.Exec(ctx, installedSQL, nullable(s.Version)); err != nil {
 		return failed("writing down which version installs the functions", err)
+	}
+	weak, err := namespace.WeakGuards(ctx, d.Conn)
+	if err != nil {
+		return failed("looking for weak guards", err)
+	}
+	if weak != "" && d.facts.revision == last { // an older schema lacks some
+		s.say("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
 	}
 	return d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
 }

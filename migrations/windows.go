@@ -35,10 +35,16 @@ const (
 	patienceForStandbys = 20 * time.Second
 )
 
-// QuarantineFor returns the quarantine for a max_window. It is the least that outlives each grant after a failover
-// between servers whose clocks differ by the skew. It is never shorter than that of a new namespace.
-func QuarantineFor(maxWindow, skew time.Duration) time.Duration {
-	return max(usualQuarantine, maxWindow+2*skew)
+// QuarantineFor returns the quarantine for a max_window. It is never shorter than that of a new namespace.
+func QuarantineFor(maxWindow, skew, unit time.Duration) time.Duration {
+	return max(usualQuarantine, leastQuarantine(maxWindow, skew, unit))
+}
+
+// leastQuarantine returns a quarantine that outlives each grant after a failover between servers whose clocks differ by
+// the skew. Leases count in ticks, and round up each of the three lengths. So the sum is one of whole ticks.
+func leastQuarantine(maxWindow, skew, unit time.Duration) time.Duration {
+	whole := func(d time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
+	return whole(maxWindow) + 2*whole(skew)
 }
 
 // windows changes max_window of the namespace, and the quarantine with it.
@@ -56,7 +62,7 @@ func (d *database) windows(ctx context.Context, want time.Duration) error {
 			"--max-window is the namespace's, and the namespace of database %q is at home in %s",
 			present.Database, present.Home)
 	}
-	quarantine := QuarantineFor(want, present.Skew)
+	quarantine := QuarantineFor(want, present.Skew, present.Layout.Unit)
 	raised := present.Quarantine < quarantine
 	if raised {
 		if err := d.setQuarantine(ctx, quarantine, func() (bool, error) { return true, nil }); err != nil {
@@ -72,11 +78,10 @@ func (d *database) windows(ctx context.Context, want time.Duration) error {
 	}
 	if present.MaxWindow != want {
 		err := d.acknowledged(func() error {
-			_, err := d.Exec(ctx, maxWindowSQL, want.Microseconds())
-			return err
+			return d.write(ctx, "writing max_window", maxWindowSQL, want.Microseconds())
 		})
 		if err != nil {
-			return failed("writing max_window", err)
+			return err
 		}
 	}
 	if present.Quarantine <= quarantine {
@@ -107,10 +112,7 @@ func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, 
 			case !ok:
 				return nil
 			}
-			if _, err := d.Exec(ctx, quarantineSQL, quarantine.Microseconds()); err != nil {
-				return failed(doing, err)
-			}
-			return nil
+			return d.write(ctx, doing, quarantineSQL, quarantine.Microseconds())
 		})
 	})
 }

@@ -23,42 +23,62 @@ var (
 	answerableSQL string
 	//go:embed answerable_segments.sql
 	answerableSegmentsSQL string
+	//go:embed segment_origin.sql
+	segmentOriginSQL string
 )
 
-// Answerable returns what a proxy of the namespace wantID may answer in the database of conn. ids is about
-// next_snowflake() and next_snowflakes(n), segments about next_segment(tag) and next_segments(tag, n). The role of conn
-// must be the one that reserves blocks.
+// A Judgement is what a proxy may answer in one database, as one look has found it.
+type Judgement struct {
+	Namespace         // the zero value: the database has none
+	IDs       Answers // next_snowflake() and next_snowflakes(n)
+	Segments  Answers // next_segment(tag) and next_segments(tag, n)
+	// Nothing is why neither may be answered, whatever functions are there: another namespace, a copy, closed. Empty:
+	// the functions and rights decide.
+	Nothing string
+	// SegmentOrigin says which database and table the rows of the tags are in, for comparison. Empty: no statement.
+	SegmentOrigin string
+}
+
+// Answerable returns what a proxy of the namespace wantID may answer in the database of conn. The role of conn must be
+// the one that reserves blocks.
 //
-// In a database of another namespace, without a namespace, or in a copy, the proxy may answer nothing, and that is no
+// The proxy may answer nothing in a copy, in a closed database, or in one of another namespace or of none. That is no
 // error. Errors are those of the connection and of missing rights.
 //
 // It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
-func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (ids, segments Answers, err error) {
+func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, error) {
 	questions := &pgx.Batch{}
 	questions.Queue(readSQL)
 	questions.Queue(answerableSQL)
 	questions.Queue(answerableSegmentsSQL)
+	questions.Queue(segmentOriginSQL)
 	answers := conn.SendBatch(ctx, questions)
 	defer answers.Close()
 	n, err := scan(conn, answers.QueryRow())
-	var why string
+	j := Judgement{Namespace: n}
 	switch missing := new(NotMigratedError); {
 	case errors.As(err, &missing):
-		why = err.Error()
+		j.Nothing = err.Error()
 	case err != nil:
-		return Answers{}, Answers{}, err
+		return Judgement{}, err
 	case n.ID != wantID:
-		why = fmt.Sprintf("database %q belongs to namespace %s, not %s", n.Database, n.ID, wantID)
+		j.Nothing = fmt.Sprintf("database %q belongs to namespace %s, not %s", n.Database, n.ID, wantID)
+	case n.Closed:
+		j.Nothing = fmt.Sprintf("database %q was closed for good with \"pgflurry close\"", n.Database)
 	default:
-		why, _ = n.Copied()
+		j.Nothing, _ = n.Copied()
 	}
-	if why != "" {
-		return Answers{Why: why}, Answers{Why: why}, nil
+	if j.Nothing != "" {
+		j.IDs, j.Segments = Answers{Why: j.Nothing}, Answers{Why: j.Nothing}
+		return j, nil
 	}
-	if ids, err = answerableIDs(answers.QueryRow(), n.Database); err == nil {
-		segments, err = answerableSegments(answers.QueryRow(), n.Database)
+	if j.IDs, err = answerableIDs(answers.QueryRow(), n.Database); err == nil {
+		j.Segments, err = answerableSegments(answers.QueryRow(), n.Database)
 	}
-	return ids, segments, err
+	if err == nil {
+		err = answers.QueryRow().Scan(&j.SegmentOrigin)
+	}
+	return j, err
 }
 
 func answerableIDs(row pgx.Row, database string) (Answers, error) {

@@ -35,12 +35,18 @@ type Namespace struct {
 	Revision    int    // of the schema
 	ServesFrom  int    // the oldest revision that a program must know to keep leases here
 
+	// Place says which server and database this is, and since which decision of an operator. It is only for comparison
+	// with what later connections say. Empty: a standby, which makes no statement.
+	Place string
+	// Closed: "pgflurry close" has closed this database for good. It gives no IDs.
+	Closed bool
+
 	copied string // why this is not the database that the row was written for; "": it is
 }
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
 // package migrations compares the two.
-const Revision = 4
+const Revision = 5
 
 //go:embed read.sql
 var readSQL string
@@ -58,7 +64,7 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
 		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
-		&n.Region, &n.copied, &n.Database)
+		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}

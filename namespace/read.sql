@@ -9,5 +9,7 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        coalesce(n.installed_by, ''), pgflurry.revision(), pgflurry.serves_from(),
        -- through jsonb: an older schema has no such column, and this gives NULL instead of an error
        (pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'region')::integer,
-       coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text
+       coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text,
+       -- which database this is, only for comparison (empty: it makes no statement), and whether it is closed for good
+       coalesce(pgflurry.place(), ''), pgflurry.is_closed()
 FROM pgflurry.namespace AS n

@@ -28,7 +28,14 @@ type database struct {
 	name       string
 	permission permission
 	source     atomic.Pointer[segment.Source] // nil: not listed
-	mu         sync.Mutex                     // guards what sets the permission
+	mu         sync.Mutex                     // guards place, and what sets the permission
+	place      string                         // that the last look has found (namespace.Place); empty: none yet
+}
+
+func newDatabase(name string) *database {
+	x := &database{name: name}
+	x.permission.sessions.Store(new(proxy.Permission))
+	return x
 }
 
 // A listing is a database from when it is listed until it is removed.
@@ -60,7 +67,7 @@ func (d *databases) prepare(names []string) (commit func(), err error) {
 		if l == nil {
 			l = &listing{database: d.ever[name], first: d.listed == nil, over: make(chan struct{})}
 			if l.database == nil {
-				l.database = &database{name: name}
+				l.database = newDatabase(name)
 			}
 			if l.numbers, err = d.open(name); err != nil {
 				return nil, err
@@ -208,15 +215,15 @@ func (d *databases) of(name string) *database {
 // permissionOf is what a session to a database may get from memory; nil: nothing.
 func (d *databases) permissionOf(name string) *proxy.Permission {
 	if known := d.of(name); known != nil {
-		return &known.permission.Permission
+		return known.permission.sessions.Load()
 	}
 	return nil
 }
 
-// numbersOf is the source of a database's segments; nil: there is none.
+// numbersOf is what a session to a database draws its numbers from; nil: nothing.
 func (d *databases) numbersOf(name string) proxy.Segments {
 	if known := d.of(name); known != nil {
-		return known
+		return sessionNumbers{known, known.permission.sessions.Load()}
 	}
 	return nil
 }

@@ -22,6 +22,7 @@
 //	permissions.go   what the sessions of each database may get from memory
 //	watch.go         may this database be answered; findings.go: what the log says of it
 //	session.go       the node's own session to a database; meaning.go: what its failure says of the database
+//	suspicion.go     the event that makes the node's own connections old, and whom it wakes
 //	primary.go       which host of the upstream is the primary, with --upstream-primary
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
@@ -60,6 +61,13 @@
 // That holds for the first look at a database. If a later look finds such a fault, the database only loses its
 // permission. A database that is listed later ends nothing either: it gets no permission, and the log has an error.
 //
+// # The node's own connections
+//
+// An address may lead to another server at any time, and nothing says so. So the node asks over no old connection
+// (package fresh). Those of looks are replaced after 30 s at most, and each renewal of a usual window has a new one.
+// Some events make all of them old at once, and then a look and a renewal come at once (suspicion.go). Replacements
+// have one pace, however many databases there are.
+//
 // # What may change
 //
 // Reload takes limits, TLS, the rules of the ID database, the list of databases and the lease role's password from new
@@ -97,16 +105,18 @@
 //  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
 //  8. State waits for nobody: not for the lease database, the upstream, or others who ask them at that moment.
 //  9. A Reload with an error changes nothing. One without ends no session.
+//  10. A session that began before a look found another place is not answered any more: it may be at the old one.
 //
 // # Goroutines
 //
 // Run starts one for each part, and waits for all of them:
 //
 //   - Serve of the proxy, which starts those of the sessions
-//   - supply, which runs the keeper and starts the survey and the watch, one goroutine a database
+//   - supply, which runs the keeper, wakes it after a suspicion, and starts the survey and the watch, one goroutine a
+//     database
 //   - the reader of accounts
 //   - a source of segments for each database, with goroutines of its own
-//   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host
+//   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host, and one that waits for another primary
 //
 // Operators ask in goroutines of their own, and one History at a time opens a connection.
 //

@@ -30,6 +30,7 @@ const (
 	aboutSegments  = "segments"
 	aboutHidden    = "a database that the ID database hides"
 	aboutSequences = "sequences that cannot be read"
+	aboutGuards    = "guards that do not hold"
 )
 
 // A finding is something to log about a database.
@@ -59,4 +60,18 @@ func (d *databaseWatch) report(f finding) {
 		fields = append(append(fields, reminder.Fields(lasted)...), hint.Fields(f.hint)...)
 		d.log.Log(context.Background(), level, f.what, fields...)
 	}
+}
+
+// reportGuards tells of triggers that do not guard pgflurry's tables in every session; empty: all do. IDs go on: the
+// guards are against other hands.
+func (d *databaseWatch) reportGuards(weak string) {
+	if weak == "" {
+		d.lastLogged[aboutGuards].Right("")
+		return
+	}
+	d.report(finding{
+		about: aboutGuards, what: "guards of pgflurry's tables are missing, or do not hold in every session", why: weak,
+		hint:  `A restore with --disable-triggers leaves them so. Run "pgflurry migrate up --database URL".`,
+		fault: slog.LevelError,
+	})
 }

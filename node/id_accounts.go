@@ -52,7 +52,7 @@ type accounts struct {
 func (n *Node) newAccounts() *accounts {
 	a := &accounts{
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
-		kept: keptConnection{config: named(n.lease, accountsName), timeout: n.pauses.timeout},
+		kept: keepTo(named(n.lease, accountsName), n.pauses.timeout, n.rules.Named(accountsName)),
 		role: n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
 	}
 	a.trouble.Store(&trouble{})

@@ -86,6 +86,12 @@ func whyNoWorker(s admin.State) (why, hint string) {
 	case reasonGate:
 		return "no worker is granted" + untilThen(l.Opens, s.At) +
 			", since the lease database was failed over, restored or reseeded", tryThen(l.Opens)
+	case reasonStarting:
+		return "no worker is granted" + untilThen(l.Opens, s.At) + ", since the lease database has just started",
+			tryThen(l.Opens)
+	case reasonClosed:
+		return "the lease database was closed for good",
+			"Whoever runs the proxy has to point it to the database that has taken its place."
 	case reasonNoneFree:
 		if l.Opens.IsZero() {
 			return "no worker is free", "Whoever runs the proxy has to stop another one, or plan a wider layout."
@@ -182,6 +188,12 @@ func whyNoNumber(of *tagError) idserver.Reason {
 		return idserver.Reason{
 			SQLState: notNow, Message: "no number can be given: the proxy gives none of " + database + " any more",
 			Hint: tryAgain,
+		}
+	case errors.Is(of, segment.ErrElsewhere):
+		return idserver.Reason{
+			SQLState: notNow,
+			Message:  "no number can be given: no look has found the tags of " + database + " again yet",
+			Hint:     tryAgain,
 		}
 	case errors.Is(of, errNotJudged):
 		return idserver.Reason{

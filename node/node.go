@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/admin"
+	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/outcome"
 	"pgflurry/primary"
 	"pgflurry/proxy"
@@ -21,6 +23,9 @@ import (
 // A real client sends its first message at once; only strangers do not. Half of the drain is the limit, so that open
 // transactions get the rest.
 const arrivalTime = 5 * time.Second
+
+// connectionAge is the largest age at which the node asks over a connection of its own.
+const connectionAge = 30 * time.Second
 
 // A Node is one process of the product: it joins proxy, lease, generator, segments and watch.
 type Node struct {
@@ -33,6 +38,7 @@ type Node struct {
 	look      *pgx.ConnConfig // the same role, through the upstream
 	hosts     []proxy.Host    // of the upstream
 	primary   *primary.Watch  // nil: connections may go to any host
+	rules     fresh.Rules     // of all connections that the node keeps
 	ids       *lateIDs
 	databases *databases
 	id        *idDatabase // nil: there is none
@@ -80,6 +86,10 @@ func New(s Settings) (_ *Node, err error) {
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
 		ids:       &lateIDs{},
 		answering: make(chan struct{}), started: clock.wall(),
+	}
+	n.rules = fresh.Rules{
+		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
+		Explain: connstring.Explain, Remind: n.pauses.remind,
 	}
 	n.unread.Store(&namespaceUnread)
 	n.lease = n.withPassword(leaseConfig)
@@ -132,9 +142,11 @@ func (n *Node) join() error {
 func (n *Node) openNumbers(database string) (*segment.Source, error) {
 	there := n.look.Copy()
 	there.Database = database
+	rules, log := n.rules.Named("segments"), n.log.With("database", database)
+	rules.Log = log
 	return segment.New(segment.Settings{
-		Open: func() segment.Store { return segment.NewPostgres(&there.Config) },
-		Now:  n.clock.monotonic, Log: n.log.With("database", database),
+		Open:      func() segment.Store { return segment.NewPostgres(&there.Config, rules) },
+		Suspicion: n.rules.Suspicion, Now: n.clock.monotonic, Log: log,
 	})
 }
 
@@ -163,6 +175,8 @@ func (n *Node) Run(ctx context.Context) error {
 	wrong := make(chan error, 1)
 	parts.Go(func() { n.clock.follow(supplied) })
 	if n.primary != nil {
+		changed := n.primary.Changed()
+		parts.Go(func() { n.followPrimary(supplied, changed) })
 		parts.Go(func() { n.primary.Run(supplied) })
 	}
 	parts.Go(func() {

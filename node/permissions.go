@@ -11,7 +11,7 @@ import (
 
 // A permission is what sessions to a database may get from memory, and the judgement behind it.
 type permission struct {
-	proxy.Permission
+	sessions  atomic.Pointer[proxy.Permission] // of those that begin now
 	judgement atomic.Pointer[judgement]
 }
 
@@ -30,9 +30,17 @@ const (
 
 // set applies a judgement.
 func (p *permission) set(j judgement) {
-	p.Permission.Set(j.ids)
-	p.SetSegments(j.segments)
+	sessions := p.sessions.Load()
+	sessions.Set(j.ids)
+	sessions.SetSegments(j.segments)
 	p.judgement.Store(&j)
+}
+
+// part takes the permission from all sessions that have begun, for good. Judgements are about later ones.
+func (p *permission) part() {
+	before := p.sessions.Swap(new(proxy.Permission))
+	before.Set(proxy.AnswerNothing)
+	before.SetSegments(proxy.AnswerNothing)
 }
 
 // judged is the judgement of a listed database, for operators.

@@ -17,8 +17,8 @@ import (
 // primaryName is the default application_name of the connections that ask whether a host is the primary.
 const primaryName = "pgflurry serve, primary"
 
-// hostConnection is how long one connection is used to ask a host. A new connection notices that a name or a balancer
-// leads elsewhere.
+// hostConnection is how old a connection gets over which a host is asked. A new connection notices that a name or a
+// balancer leads elsewhere.
 const hostConnection = 10 * time.Second
 
 // newPrimary makes the watch over the hosts; nil: any host will do.
@@ -28,7 +28,7 @@ func (n *Node) newPrimary() *primary.Watch {
 	}
 	servers := make([]primary.Server, len(n.hosts))
 	for i, h := range n.hosts {
-		asked := &askedHost{node: n, host: i}
+		asked := n.newAskedHost(i)
 		servers[i] = primary.Server{Name: h.Address, Ask: asked.ask, Close: asked.kept.close}
 	}
 	return primary.New(primary.Settings{Servers: servers, Now: n.clock.monotonic, Wall: n.clock.wall, Log: n.log})
@@ -45,12 +45,17 @@ func (n *Node) reign() func(context.Context) (proxy.Reign, error) {
 	}
 }
 
-// moved is closed when connections go to another host; nil: they never do.
-func (n *Node) moved() <-chan struct{} {
-	if n.primary == nil {
-		return nil
+// followPrimary raises a suspicion whenever another host becomes the primary, until ctx ends.
+func (n *Node) followPrimary(ctx context.Context, changed <-chan struct{}) {
+	for {
+		select {
+		case <-changed:
+			changed = n.primary.Changed()
+			n.suspect()
+		case <-ctx.Done():
+			return
+		}
 	}
-	return n.primary.Changed()
 }
 
 // tellPrimary adds what the hosts have answered to the state.
@@ -70,18 +75,20 @@ type askedHost struct {
 	node     *Node
 	host     int
 	kept     keptConnection
-	opened   time.Duration // when kept was opened
 	question primary.Question
 	refusals int // how often the lease role was refused; each time the next question goes to another database
 }
 
+func (n *Node) newAskedHost(host int) *askedHost {
+	h := &askedHost{node: n, host: host}
+	rules := n.rules.Named(primaryName)
+	rules.Age, rules.Log = hostConnection, n.log.With("host", n.hosts[host].Address)
+	h.kept = keep(h.config, n.pauses.timeout, rules)
+	return h
+}
+
 // ask asks whether the host is the primary.
 func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
-	now, database := h.node.clock.monotonic(), h.database()
-	if k := &h.kept; k.config == nil || k.config.Database != database || now-h.opened > hostConnection {
-		k.close()
-		k.config, k.timeout, h.opened = h.config(database), h.node.pauses.timeout, now
-	}
 	err = h.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		a, err = h.question.Ask(ctx, conn)
 		return err
@@ -98,12 +105,12 @@ func (h *askedHost) database() string {
 	return names[h.refusals%len(names)]
 }
 
-func (h *askedHost) config(database string) *pgx.ConnConfig {
+func (h *askedHost) config() *pgx.ConnConfig {
 	n := h.node
 	config := named(throughUpstream(n.lease, n.hosts[h.host:h.host+1], func(ctx context.Context) (net.Conn, error) {
 		return n.proxy.DialHost(ctx, h.host)
 	}), primaryName)
-	config.Database = database
+	config.Database = h.database()
 	return config
 }
 

@@ -15,7 +15,7 @@ import (
 // Reload applies what may change while clients are connected, and ignores all else in s. These may change: Limits,
 // Databases, TLS (with a new look at its files), IDDatabase (except its name) and the password in LeaseDatabase. New
 // connections use the new password. Open sessions stay, but calls in a database that is no longer listed are relayed at
-// once. After an error nothing has changed.
+// once. Connections that the node keeps are replaced at their next use. After an error nothing has changed.
 func (n *Node) Reload(s Settings) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
@@ -53,6 +53,7 @@ func (n *Node) Reload(s Settings) error {
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
 	n.tookOver(next.TLS, changed)
+	n.suspect()
 	return nil
 }
 
@@ -72,6 +73,7 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
 		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
+		UpstreamLost: n.suspect,
 	}
 	if n.id != nil {
 		p.Inside = n.id.server

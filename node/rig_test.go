@@ -5,6 +5,7 @@ package node_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,14 +43,16 @@ func (j *journal) read() (text string, more <-chan struct{}) {
 	return j.text.String(), j.more
 }
 
-// await returns when a line with this text was logged.
-func (j *journal) await(t *testing.T, what string) {
+// await returns when a line with all these texts was logged.
+func (j *journal) await(t *testing.T, what ...string) {
 	t.Helper()
 	limit := time.After(server.Patience)
 	for {
 		text, more := j.read()
-		if strings.Contains(text, what) {
-			return
+		for line := range strings.Lines(text) {
+			if !slices.ContainsFunc(what, func(part string) bool { return !strings.Contains(line, part) }) {
+				return
+			}
 		}
 		select {
 		case <-more:
@@ -77,14 +80,17 @@ func settings(t *testing.T, direct, name string) node.Settings {
 	}
 }
 
-// start runs a node. The end of the test ends it, if the test has not.
-func start(t *testing.T, s node.Settings) *running {
+// start runs a node, after the changes. The end of the test ends it, if the test has not.
+func start(t *testing.T, s node.Settings, change ...func(*node.Node)) *running {
 	t.Helper()
 	log := &journal{more: make(chan struct{})}
 	s.Log = slog.New(slog.NewTextHandler(log, nil))
 	n, err := node.New(s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(n)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{Node: n, direct: s.LeaseDatabase, log: log, stop: stop, ended: make(chan error, 1)}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/proxy"
 )
 
@@ -20,55 +21,72 @@ const lookName = "pgflurry serve, permission"
 // farewell limits the time to close a kept connection.
 const farewell = time.Second
 
-// keptConnection is the proxy's own session to one database, through the upstream. It opens for the first question and
-// stays until it fails. One goroutine uses it.
+// keptConnection is the proxy's own session to one database. It opens for the first question and stays until it fails
+// or is old (package fresh). One goroutine uses it.
 type keptConnection struct {
-	config  *pgx.ConnConfig
+	kept    *fresh.Kept[*pgx.Conn]
 	timeout time.Duration // limits a login, and a question
-	conn    *pgx.Conn     // nil: closed
+	asked   *pgx.Conn     // the one that has answered before; nil: none
 }
 
-// ask asks a question. An old connection may have ended since the last question: by an idle timeout, a restart or a
+// keep makes a keptConnection. config is asked before each login. The rules have its name.
+func keep(config func() *pgx.ConnConfig, timeout time.Duration, rules fresh.Rules) keptConnection {
+	login := func(ctx context.Context) (*pgx.Conn, error) { return connect(ctx, config()) }
+	return keptConnection{kept: fresh.Keep(login, sayFarewell, rules), timeout: timeout}
+}
+
+// keepTo makes one with a configuration that stays.
+func keepTo(config *pgx.ConnConfig, timeout time.Duration, rules fresh.Rules) keptConnection {
+	return keep(func() *pgx.ConnConfig { return config }, timeout, rules)
+}
+
+// ask asks a question. A connection may have ended since the last question: by an idle timeout, a restart or a
 // balancer. That is normal, so the question is repeated on a new one.
 func (k *keptConnection) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
-	if k.conn != nil {
-		if err := k.put(ctx, question); err == nil || k.conn != nil || ctx.Err() != nil {
+	for {
+		conn, err := k.get(ctx)
+		if err != nil {
+			return &loginError{err}
+		}
+		before := k.asked
+		k.asked = conn
+		err = k.put(ctx, conn, question)
+		if err == nil || k.asked != nil || before != conn || ctx.Err() != nil {
 			return err
 		}
 	}
-	login, cancel := context.WithTimeout(ctx, k.timeout)
+}
+
+func (k *keptConnection) get(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	conn, err := connect(login, k.config)
-	if err != nil {
-		return &loginError{err}
-	}
-	k.conn = conn
-	return k.put(ctx, question)
+	return k.kept.Get(ctx)
 }
 
 // put asks over the open connection, and drops it if it has ended.
-func (k *keptConnection) put(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
+func (k *keptConnection) put(
+	ctx context.Context, conn *pgx.Conn, question func(context.Context, *pgx.Conn) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	err := question(ctx, k.conn)
-	if !k.conn.IsClosed() {
+	err := question(ctx, conn)
+	if !conn.IsClosed() {
 		return err
 	}
-	k.conn = nil
+	k.kept.Broken(err)
+	k.asked = nil
 	if err == nil {
 		return nil // it ended after the answer
 	}
 	return &brokenError{err}
 }
 
-func (k *keptConnection) close() {
-	if k.conn == nil {
-		return
-	}
+func (k *keptConnection) close() { k.kept.Close() }
+
+func sayFarewell(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	_ = k.conn.Close(ctx)
-	k.conn = nil
+	_ = conn.Close(ctx)
 }
 
 // A loginError says that no session began.

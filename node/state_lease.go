@@ -18,6 +18,8 @@ import (
 // Reasons why there is no worker, or no renewal.
 const (
 	reasonGate        = "gate"
+	reasonStarting    = "starting"
+	reasonClosed      = "closed"
 	reasonNoneFree    = "none_free"
 	reasonCopy        = "copy"
 	reasonNoNamespace = "no_namespace"
@@ -51,6 +53,9 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	}
 	if st.Opens > 0 {
 		s.Lease.Opens = now.Add(st.Opens - st.At)
+	}
+	if s.Lease.Forgotten = st.Forgotten; st.Forgotten > 0 {
+		s.Lease.ForgottenAt = now.Add(st.ForgottenAt - st.At)
 	}
 	n.troubleOf(st).tell(&s.Lease)
 	if !st.Told {
@@ -101,6 +106,12 @@ func reasonOf(r *lease.Refusal) (reason, hint string) {
 	switch {
 	case r.Reason == lease.GateClosed:
 		return reasonGate, "The gate opens by itself: no worker is granted that its former holder could still use."
+	case r.Reason == lease.Starting:
+		return reasonStarting, "It ends by itself: the server may have forgotten grants, and they are over by then. " +
+			`If a restart of it never forgets anything, run "pgflurry migrate up --restart-quarantine 0s".`
+	case r.Reason == lease.Closed:
+		return reasonClosed, "Point the proxy to the database that has taken its place. " +
+			`If none has, run "pgflurry open --database URL".`
 	case r.Reason == lease.Copy:
 		return reasonCopy, `Run "pgflurry migrate up --database URL" on the lease database, which says how to go on.`
 	case r.Retired == r.Workers:

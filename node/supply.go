@@ -48,6 +48,7 @@ func (n *Node) supply(ctx context.Context) error {
 		}
 		close(n.answering)
 	})
+	beside.Go(func() { n.passOn(ctx, keeper) })
 	if n.settings.surveyPause() > 0 {
 		beside.Go(func() { n.newSurvey(keeper).run(ctx) })
 	}
@@ -72,8 +73,11 @@ func (n *Node) newGenerator(ns namespace.Namespace) (*generator.Generator, *leas
 		return nil, nil, outcome.As(outcome.Usage, err)
 	}
 	s := n.settings
+	rules := n.rules.Named("lease")
+	// A renewal comes every 20 s. At half the age each goes over a new connection, and none trusts one for 40 s.
+	rules.Urgent, rules.Age = true, rules.Age/2
 	keeper, err := lease.NewKeeper(lease.Settings{
-		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: g, Clock: clock,
+		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config, rules), Issuer: g, Clock: clock,
 		Node: s.Name, Address: n.address(), Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
 		Explain: connstring.Explain,
 	})

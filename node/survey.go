@@ -54,7 +54,7 @@ type survey struct {
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
 		pause:  n.settings.surveyPause(),
-		kept:   keptConnection{config: named(n.lease, surveyName), timeout: n.pauses.timeout},
+		kept:   keepTo(named(n.lease, surveyName), n.pauses.timeout, n.rules.Named(surveyName)),
 		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
@@ -31,6 +32,9 @@ func usualPauses() pauses {
 	return pauses{look: 2 * time.Second, mend: 10 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
 }
 
+// leastLook is the shortest pause between two looks, however often somebody suspects that the database is elsewhere.
+const leastLook = 500 * time.Millisecond
+
 // mostUnasked is how many looks in a row may stay without an answer from an upstream that takes logins. Then the
 // permission expires: without an answer nobody knows whether a right was revoked.
 const mostUnasked = 3
@@ -45,8 +49,7 @@ type watcher struct {
 	clock     clock
 	log       *slog.Logger
 	server    *realServer // nil: there is no ID database
-	// moved is closed when connections through the upstream go elsewhere; nil: they never do
-	moved func() <-chan struct{}
+	rules     fresh.Rules // of the connections
 
 	mu        sync.Mutex
 	functions map[int]*listing // the listed database of each function worker
@@ -56,7 +59,7 @@ func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
 		databases: n.databases, config: n.look, id: ns.ID,
 		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]*listing), server: n.realServer(),
-		moved: n.moved,
+		rules: n.rules.Named(lookName),
 	}
 }
 
@@ -84,24 +87,26 @@ type databaseWatch struct {
 	*watcher
 	*listing
 	kept       keptConnection
+	places     places
 	permit     func(judgement)
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
 	mendDue    time.Duration                 // when to check the sequences again, by the monotonic clock
-	unmendable *pgx.Conn                     // a connection that may not recreate sequences
 }
 
 func (w *watcher) of(l *listing) *databaseWatch {
 	config := named(w.config, lookName)
 	config.Database = l.name
+	rules := w.rules
+	rules.Log = w.log.With("database", l.name)
 	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
-		watcher: w, listing: l, kept: keptConnection{config: config, timeout: w.pauses.timeout},
+		watcher: w, listing: l, kept: keepTo(config, w.pauses.timeout, rules),
 		permit: l.permit,
 		lastLogged: map[string]*reminder.Reminder{
 			aboutIDs: reminded(), aboutSegments: reminded(), aboutHidden: reminded(),
-			aboutSequences: reminded(),
+			aboutSequences: reminded(), aboutGuards: reminded(),
 		},
 	}
 }
@@ -109,7 +114,7 @@ func (w *watcher) of(l *listing) *databaseWatch {
 func (d *databaseWatch) watch(ctx context.Context) error {
 	defer d.kept.close()
 	for {
-		moved := d.moved()
+		suspected := d.rules.Suspicion.Next()
 		err := d.look(ctx)
 		var wrong *wrongDatabase
 		switch {
@@ -120,8 +125,9 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 		case err != nil:
 			d.unanswered(err)
 		}
-		pause := d.pauses.look
-		sleepUnless(ctx, pause+rand.N(pause/10), moved)
+		shortest := min(d.pauses.look, leastLook)
+		sleep(ctx, shortest)
+		sleepUnless(ctx, d.pauses.look-shortest+rand.N(d.pauses.look/10), suspected)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -130,7 +136,8 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 
 // look judges the database and sets its permission.
 func (d *databaseWatch) look(ctx context.Context) error {
-	var judged, segments namespace.Answers
+	var judged namespace.Judgement
+	origin := d.numbers.Origin()
 	err := d.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if !d.seen {
 			if ns, err := namespace.Read(ctx, conn); err == nil {
@@ -140,10 +147,10 @@ func (d *databaseWatch) look(ctx context.Context) error {
 			}
 		}
 		var err error
-		if judged, segments, err = namespace.Answerable(ctx, conn, d.id); err != nil {
+		if judged, err = namespace.Answerable(ctx, conn, d.id); err != nil {
 			return err
 		}
-		if judged.All {
+		if judged.IDs.All {
 			d.mend(ctx, conn)
 		}
 		return d.meet(ctx, conn)
@@ -153,16 +160,20 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	}
 	first := !d.seen
 	d.seen, d.unasked = true, 0
-	ids, numbers := levelOf(judged), levelOf(segments)
+	d.tellOrigin(origin, judged)
+	d.compare(&judged)
+	ids, numbers := levelOf(judged.IDs), levelOf(judged.Segments)
 	d.permit(judgement{
-		ids: ids, segments: numbers, idsWhy: judged.Why, segmentsWhy: segments.Why, at: d.clock.wall(),
+		ids: ids, segments: numbers, idsWhy: judged.IDs.Why, segmentsWhy: judged.Segments.Why, at: d.clock.wall(),
 	})
 	if first {
 		d.databases.wasJudged(d.listing)
 	}
-	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.Why, fault: slog.LevelWarn})
+	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.IDs.Why, fault: slog.LevelWarn})
 	// having no segments is no fault
-	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo})
+	d.report(finding{
+		about: aboutSegments, what: segmentFindings[numbers], why: judged.Segments.Why, fault: slog.LevelInfo,
+	})
 	return nil
 }
 

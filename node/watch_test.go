@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 	"pgflurry/tests/support/scripted"
@@ -37,7 +38,7 @@ func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *l
 	w := &watcher{
 		databases: all, config: config,
 		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]*listing),
-		moved: func() <-chan struct{} { return nil },
+		rules: fresh.Rules{Suspicion: new(fresh.Suspicion)},
 	}
 	d := w.of(all.listed[0])
 	d.permit = permitted.permit

@@ -33,10 +33,18 @@ func (s *session) upstreamEnded(err error) {
 		return
 	default:
 		own = s.upstreamGone(err)
+		s.upstreamLost()
 	}
 	s.because(own.code.reason())
 	s.log.Warn("session lost", "cause", own)
 	s.farewell(own.code)
+}
+
+// upstreamLost reports that upstream has ended a session that had logged in.
+func (s *session) upstreamLost() {
+	if s.conversation.started.Load() && !s.leaving.Load() {
+		s.proxy.lost()
+	}
 }
 
 // clientLost says that a write to the client failed. That ends a session, whichever goroutine wrote.

@@ -127,6 +127,9 @@ type Settings struct {
 	// Inside serves the sessions of the ID database, which needs no upstream; nil if there is none. MaxSessions does
 	// not count them, MaxClients does.
 	Inside Inside
+	// UpstreamLost is called when upstream ends a session whose client is still there: the socket ends, or the server
+	// stops. Nil: nobody wants to know. It is called concurrently, and must not wait.
+	UpstreamLost func()
 	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
 }
@@ -150,6 +153,7 @@ type Proxy struct {
 	made        time.Time
 	counters    counters
 	whyNot      func(error) Decline
+	lost        func() // upstream has ended a session
 	buffers     *frame.Buffers
 	batches     *batches
 	ctx         context.Context // ends after Drain
@@ -180,7 +184,7 @@ func New(s Settings) (*Proxy, error) {
 		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), keys: make(map[string]*session),
 		changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
-		inside: s.Inside, whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
+		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -188,6 +192,9 @@ func New(s Settings) (*Proxy, error) {
 	}
 	if p.segments == nil {
 		p.segments = func(string) Segments { return nil }
+	}
+	if p.lost == nil {
+		p.lost = func() {}
 	}
 	if p.dialTimeout == 0 {
 		p.dialTimeout = defaultDialTimeout

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,52 @@ var (
 	theirRefusal  = message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), []byte{0})
 	cancelPacket  = []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
 )
+
+func TestOnlyASessionThatUpstreamEndsWhileItsClientIsThereIsReportedAsLost(t *testing.T) {
+	fatal := func(code string) func(*rig) {
+		return func(r *rig) {
+			r.reply(message('E', z("SFATAL"), z("VFATAL"), z("C"+code), []byte{0}))
+			r.upstream.Close()
+		}
+	}
+	for name, c := range map[string]struct {
+		lost  int32
+		begun bool
+		end   func(*rig)
+	}{
+		"a lost server":           {1, true, func(r *rig) { r.upstream.Close() }},
+		"a reset of the server's": {1, true, func(r *rig) { ends["reset"](r.upstream) }},
+		"a farewell":              {1, true, fatal("57P01")},
+		"a crash":                 {1, true, fatal("57P02")},
+		"an idle timeout":         {0, true, fatal("57P05")},
+		"an idle transaction":     {0, true, fatal("25P03")},
+		"Terminate":               {0, true, func(r *rig) { r.send(message('X')) }},
+		"a close":                 {0, true, func(r *rig) { r.client.Close() }},
+		"a reset":                 {0, true, func(r *rig) { ends["reset"](r.client) }},
+		"a drain":                 {0, true, func(r *rig) { r.drains() }},
+		"a refusal":               {0, false, fatal("28P01")},
+		"a lost login":            {0, false, func(r *rig) { r.upstream.Close() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lost atomic.Int32
+			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.UpstreamLost = func() { lost.Add(1) } })
+			if c.begun {
+				r.upstream = r.starts(r.client)
+			} else {
+				r.upstream = r.asksForIn(r.client)
+			}
+			c.end(r)
+			r.rest(r.upstream)
+			r.upstream.Close()
+			r.rest(r.client)
+			r.client.Close()
+			r.counted("the end", func(st Stats) bool { return st.Sessions == 0 && st.Opened == 1 })
+			if n := lost.Load(); n != c.lost {
+				t.Errorf("reported %d times, expected %d", n, c.lost)
+			}
+		})
+	}
+}
 
 func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 	soon := func(s *Settings) { s.LoginTimeout = 50 * time.Millisecond }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"log/slog"
 	"net"
+	"slices"
 )
 
 // whose adds to each log line of a session whose it is. log has the session's number and the client's address already.
@@ -16,13 +17,20 @@ func (s *session) whose(log *slog.Logger) *slog.Logger {
 	return log.With(fields...)
 }
 
+// serverStops are the SQLSTATEs of a server, or an administrator, that ends sessions which have done nothing wrong.
+var serverStops = []string{"57P01", "57P02", "57P03"}
+
 // upstreamFatal notes that upstream has sent a FATAL. Before the first ReadyForQuery that is a refused login. Its text
 // is for the client only.
 func (s *session) upstreamFatal(body []byte) {
+	code := string(errorField(body, 'C'))
 	if s.conversation.started.Load() {
 		s.because(closedUpstream)
+		if slices.Contains(serverStops, code) {
+			s.upstreamLost()
+		}
 		return
 	}
 	s.because(closedRefused)
-	s.log.Info("login refused by PostgreSQL", "sqlstate", string(errorField(body, 'C')))
+	s.log.Info("login refused by PostgreSQL", "sqlstate", code)
 }

@@ -29,6 +29,21 @@
 // callers get an error at once until the next attempt. If the tag has no row, they get one for a second. They can then
 // ask the database itself.
 //
+// # Where numbers come from
+//
+// The name of a database may lead to another one: names are swapped, a pooler's alias moves, a dump is restored in
+// place. A block belongs to the database and to the table that it was taken from: its origin (pgflurry.segment_origin).
+// Only a look says which one that is (Source.From). Package node looks every two seconds. Each fetch names the origin
+// that it expects, and takes nothing from another one. If one does not find it, nothing is given until the next look.
+//
+//	                 a look finds another origin          a fetch finds another origin
+//	gives numbers ────────────────────────────────▶ ╳ ◀──────────────────────────────── gives numbers
+//	                 forgets blocks and marks;             forgets the same, and gives nothing
+//	                 gives numbers of that one             until a look
+//
+// An answer may come over a connection to the old database. So a look or a fetch counts only if it was asked since the
+// last change. A fetch uses a connection that was opened since.
+//
 // # Invariants
 //
 // Each has a test of its name.
@@ -46,6 +61,8 @@
 //     source then raises the row and drops the rest of its blocks, even if the fetch that noticed it fails. If others
 //     have raised the row to the mark before the source looks, it cannot notice, and the rest goes on.
 //  9. When Run has returned nothing is given any more, and no connection and no goroutine is left.
+//  10. Every number that is given is of the origin that the last look has found, and no answer from before that look
+//     changes it. What was given elsewhere says nothing of the rows here.
 //
 // Goroutines: the caller starts Source.Run, ends it through its context, and waits for it. Run starts a few that fetch
 // and one that looks every minute whether the tags are still there, and waits for them.

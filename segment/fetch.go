@@ -23,10 +23,11 @@ func (s *Source) Run(ctx context.Context) {
 	s.end()
 }
 
-// fetchFrom serves one queue. It closes a connection that was idle for a while.
+// fetchFrom serves one queue. It closes a connection that was idle for a while, and one that is older than the origin.
 func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 	store := s.open()
 	defer store.Close()
+	origin := s.Origin()
 	idle := time.NewTimer(idleLimit)
 	defer idle.Stop()
 	for {
@@ -37,7 +38,11 @@ func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 			if ctx.Err() != nil { // both were ready; a block fetched now would be skipped
 				return
 			}
-			s.fetch(ctx, store, b)
+			if now := s.Origin(); now != origin {
+				store.Close()
+				origin = now
+			}
+			s.fetch(ctx, store, origin, b)
 			idle.Reset(idleLimit)
 		case <-idle.C:
 			store.Close()
@@ -45,23 +50,32 @@ func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 	}
 }
 
-func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
+// fetch fetches a block. It asks for one of the origin alone, because what the supply remembers is of that.
+func (s *Source) fetch(ctx context.Context, store Store, origin *Origin, b *buffer) {
 	b.mu.Lock()
 	request := b.supply.begin()
 	b.mu.Unlock()
+	request.Origin = origin.text
 
 	// Shutdown does not cut the fetch short: the block would be lost without a trace.
 	attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 	defer cancel()
-	block, err := store.Fetch(attempt, request)
+	var block Block
+	err := error(ErrElsewhere)
+	if origin.text != "" {
+		block, err = store.Fetch(attempt, request)
+	}
+	elsewhere := s.elsewhere(origin, err)
 
 	at := s.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.wake()
 	switch {
+	case elsewhere, s.Origin() != origin:
+		b.supply.refused(block)
 	case errors.Is(err, ErrUnknownTag):
-		s.removed(b, at)
+		s.remove(b, at)
 	case errors.Is(err, ErrFellBack):
 		left := b.supply.left()
 		b.supply.fellBack()
@@ -107,6 +121,7 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 
 // refresh notices tags that were removed, and rows that have changed. If the database does not answer, nothing changes.
 func (s *Source) refresh(ctx context.Context, store Store) error {
+	origin := s.Origin()
 	for batch := range slices.Chunk(s.inUse(), refreshAtOnce) {
 		tags := make([]string, len(batch))
 		marks := make(map[string]int64, len(batch))
@@ -114,8 +129,11 @@ func (s *Source) refresh(ctx context.Context, store Store) error {
 			tags[i], marks[u.tag] = u.tag, u.mark
 		}
 		attempt, cancel := context.WithTimeout(ctx, refreshLimit)
-		rows, err := store.Rows(attempt, tags)
+		rows, err := store.Rows(attempt, origin.text, tags)
 		cancel()
+		if s.elsewhere(origin, err) || s.Origin() != origin { // the marks are forgotten
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -163,7 +181,7 @@ func (s *Source) compare(u use, row Row, ok bool) {
 	left := b.supply.left()
 	switch {
 	case !ok && b.supply.mark == u.mark && !b.supply.fetching:
-		s.removed(b, s.now())
+		s.remove(b, s.now())
 		b.wake()
 	case ok && b.supply.refreshed(row, u.mark):
 		s.logWentBack(b, row.Next, u.mark, left)
@@ -173,13 +191,13 @@ func (s *Source) compare(u use, row Row, ok bool) {
 	}
 }
 
-// removed forgets a tag that has no row. The buffer is locked.
-func (s *Source) removed(b *buffer, at time.Duration) {
+// remove forgets a tag that has no row. The buffer is locked.
+func (s *Source) remove(b *buffer, at time.Duration) {
 	if b.supply.mark > 0 {
 		s.log.Info("the tag was removed: no numbers of it are given any more", "tag", b.supply.tag,
 			"skipped", b.supply.left())
 	}
-	b.supply.forget(at)
+	b.supply.removed(at)
 }
 
 // end drops the rest of all blocks, for good.

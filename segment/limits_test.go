@@ -39,6 +39,7 @@ func TestTagsThatDoNotExistTakeNoRoomForLong(t *testing.T) {
 		defer synctest.Wait()
 		defer cancel()
 		r := &running{Source: source, t: t}
+		r.look(of)
 		for i := range 10 {
 			if _, err := r.draw(fmt.Sprint("typo", i), 1); !errors.Is(err, ErrUnknownTag) {
 				t.Errorf("error %v, expected %v", err, ErrUnknownTag)

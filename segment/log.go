@@ -32,6 +32,13 @@ func (s *Source) logNotRefreshed(failing *reminder.Reminder, err error) {
 	s.log.Warn("the tags in use could not be looked at: removed ones go on", fields...)
 }
 
+// logElsewhere logs that the numbers in memory do not belong to the rows any more. If now is empty, the next look finds
+// the new origin.
+func (s *Source) logElsewhere(before, now string, tags, skipped int64) {
+	s.log.Warn("the tags are in another database or table than before: their numbers in memory are dropped",
+		"before", before, "now", now, "tags", tags, "skipped", skipped)
+}
+
 // logWentBack logs that a row has fallen back. A correct database never does that.
 func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
 	s.log.Error("the row of the tag has fallen back: the database has lost a commit, "+

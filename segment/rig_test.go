@@ -10,14 +10,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgflurry/fresh"
 )
 
 // table is pgflurry.segment in memory, shared by all stores that it opens.
 type table struct {
 	mu    sync.Mutex
+	at    string // its origin
 	rows  map[string]*counter
 	delay time.Duration // of each fetch
 	late  time.Duration // delay between reading a row and its answer
+	slow  time.Duration // delay between taking a block and its answer
 	lose  int           // answers to lose
 	down  bool          // nothing reaches the rows
 	open  int           // connections
@@ -25,7 +29,7 @@ type table struct {
 }
 
 func newTable(tags ...string) *table {
-	t := &table{rows: map[string]*counter{}}
+	t := &table{at: "here", rows: map[string]*counter{}}
 	for _, tag := range tags {
 		t.rows[tag] = &counter{next: 1, step: 2000}
 	}
@@ -52,12 +56,15 @@ func (c *connection) Fetch(ctx context.Context, r Request) (Block, error) {
 		return Block{}, ctx.Err()
 	}
 	c.mu.Lock()
+	defer time.Sleep(c.slow)
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, r)
 	row := c.rows[r.Tag]
 	switch {
 	case c.down:
 		return Block{}, errors.New("the database is down")
+	case r.Origin != c.at:
+		return Block{}, ErrElsewhere
 	case row == nil:
 		return Block{}, ErrUnknownTag
 	case row.next > math.MaxInt64-max(r.Size, row.step):
@@ -71,12 +78,15 @@ func (c *connection) Fetch(ctx context.Context, r Request) (Block, error) {
 	return b, err
 }
 
-func (c *connection) Rows(_ context.Context, tags []string) (rows []Row, err error) {
+func (c *connection) Rows(_ context.Context, origin string, tags []string) (rows []Row, err error) {
 	c.mu.Lock()
 	defer time.Sleep(c.late)
 	defer c.mu.Unlock()
 	if c.down {
 		return nil, errors.New("the database is down")
+	}
+	if origin != c.at {
+		return nil, ErrElsewhere
 	}
 	for _, tag := range tags {
 		if row := c.rows[tag]; row != nil {
@@ -122,17 +132,26 @@ func (j *journal) String() string {
 // running is a source that runs until the test ends.
 type running struct {
 	*Source
-	t    *testing.T
-	log  *journal
-	stop func()
+	t         *testing.T
+	log       *journal
+	suspicion *fresh.Suspicion
+	stop      func()
 }
 
 func start(t *testing.T, of *table) *running {
 	t.Helper()
-	r := &running{t: t, log: &journal{}}
+	r := startOver(t, func() Store { return &connection{table: of} })
+	r.look(of)
+	return r
+}
+
+// startOver starts a source without saying where its numbers come from.
+func startOver(t *testing.T, open func() Store) *running {
+	t.Helper()
+	r := &running{t: t, log: &journal{}, suspicion: new(fresh.Suspicion)}
 	source, err := New(Settings{
-		Open: func() Store { return &connection{table: of} },
-		Log:  slog.New(slog.NewTextHandler(r.log, nil)),
+		Open: open, Suspicion: r.suspicion,
+		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +166,9 @@ func start(t *testing.T, of *table) *running {
 	r.stop = func() { cancel(); <-ended }
 	return r
 }
+
+// look says where the table is, as a look does that was asked now.
+func (r *running) look(of *table) { r.From(r.Origin(), of.at) }
 
 // patience is the deadline of the callers.
 const patience = 100 * time.Millisecond

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/fresh"
 	"pgflurry/reminder"
 )
 
@@ -17,6 +18,8 @@ type Settings struct {
 	// Open makes a Store for each goroutine that needs one. The goroutine closes it. Open is called a few times.
 	// Required.
 	Open func() Store
+	// Suspicion is raised when another database answers than before, so that others look. Nil: nobody looks.
+	Suspicion *fresh.Suspicion
 	// Now is a monotonic clock, from any origin; the process's own if nil.
 	Now func() time.Duration
 	// MaxTags limits the tags in use at once; 10,000 if zero.
@@ -43,10 +46,13 @@ const (
 
 // Source gives the numbers of the tags of one table. Its methods are safe for concurrent use.
 type Source struct {
-	open    func() Store
-	now     func() time.Duration
-	maxTags int
-	log     *slog.Logger
+	open      func() Store
+	suspicion *fresh.Suspicion
+	now       func() time.Duration
+	maxTags   int
+	log       *slog.Logger
+
+	origin atomic.Pointer[Origin] // of all numbers in memory; changes while mu is locked
 
 	known, fresh chan *buffer // buffers that wait for a fetch: tags that had a block before, and others
 
@@ -66,7 +72,7 @@ type buffer struct {
 	failing reminder.Reminder // of its fetches
 }
 
-// New checks the settings. The Source gives numbers once Run runs.
+// New checks the settings. The Source gives numbers once Run runs and From has said where they come from.
 func New(s Settings) (*Source, error) {
 	if s.Open == nil {
 		return nil, errors.New("a source of segments needs a store")
@@ -84,16 +90,21 @@ func New(s Settings) (*Source, error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Source{
-		open: s.Open, now: s.Now, maxTags: s.MaxTags, log: s.Log,
+	if s.Suspicion == nil {
+		s.Suspicion = new(fresh.Suspicion)
+	}
+	source := &Source{
+		open: s.Open, suspicion: s.Suspicion, now: s.Now, maxTags: s.MaxTags, log: s.Log,
 		known: make(chan *buffer, s.MaxTags), fresh: make(chan *buffer, s.MaxTags),
 		buffers: make(map[string]*buffer), full: reminder.Reminder{Every: reminder.Usual},
-	}, nil
+	}
+	source.origin.Store(new(Origin))
+	return source, nil
 }
 
 // TryNextN takes up to n numbers of a tag: first … first+count-1, with n at least 1. A count of 0 without an error
 // means that there is none at this moment, but soon. It does not keep the slice tag. Errors: ErrUnknownTag,
-// ErrExhausted, ErrResting, ErrTooManyTags, ErrEnded.
+// ErrExhausted, ErrResting, ErrTooManyTags, ErrElsewhere, ErrEnded.
 func (s *Source) TryNextN(tag []byte, n int) (first int64, count int, err error) {
 	first, count, _, err = s.take(tag, n, false)
 	return first, count, err
@@ -179,6 +190,9 @@ func (s *Source) locked(tag []byte) (*buffer, error) {
 		case s.ended.Load():
 			b.mu.Unlock()
 			return nil, ErrEnded
+		case s.Origin().text == "":
+			b.mu.Unlock()
+			return nil, ErrElsewhere
 		case !b.gone:
 			return b, nil
 		}

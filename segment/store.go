@@ -10,8 +10,9 @@ const maxBlock = 1_000_000
 
 // Request asks for a block.
 type Request struct {
-	Tag  string
-	Size int64 // numbers, 1 … maxBlock; the block has at least the row's step
+	Origin string // of the row, and of Above
+	Tag    string
+	Size   int64 // numbers, 1 … maxBlock; the block has at least the row's step
 	// the block begins here or later, because this process had the numbers before it; 0: it had none
 	Above int64
 	Raise bool // take a block even if the row is below Above; the caller has dropped its blocks
@@ -39,6 +40,9 @@ var (
 	ErrFellBack = errors.New("the row has forgotten what it gave")
 	// ErrExhausted: the tag has come to the end of bigint. It is a clean answer.
 	ErrExhausted = errors.New("the tag has come to the end of bigint")
+	// ErrElsewhere: the tags are in another database or table than the source believes. It is a clean answer: nothing
+	// was taken. As the error of a Source it lasts until a look has found out where they are.
+	ErrElsewhere = errors.New("the tags are in another database or table than before")
 	// ErrResting: a fetch has failed; the next attempt comes later.
 	ErrResting = errors.New("no block could be fetched")
 	// ErrTooManyTags: there is no room for a tag that was not used before.
@@ -49,14 +53,14 @@ var (
 
 // Store is the table as one goroutine sees it.
 //
-// An error that wraps ErrUnknownTag, ErrFellBack or ErrExhausted is a clean answer. Every other error of Fetch means
-// that the outcome is unknown: a block may have been taken, may not have, or may still be. Every call ends when its
-// context does.
+// An error that wraps ErrUnknownTag, ErrFellBack, ErrExhausted or ErrElsewhere is a clean answer. Every other error of
+// Fetch means that the outcome is unknown: a block may have been taken, may not have, or may still be. Every call ends
+// when its context does.
 type Store interface {
 	// Fetch takes a block from the row of a tag. With ErrFellBack it also returns Block.Before and Block.Step.
 	Fetch(context.Context, Request) (Block, error)
-	// Rows returns the rows of the tags that have one.
-	Rows(ctx context.Context, tags []string) ([]Row, error)
+	// Rows returns the rows of the tags that have one. A row is of that origin, or the error is ErrElsewhere.
+	Rows(ctx context.Context, origin string, tags []string) ([]Row, error)
 	// Close ends the connection, if there is one. A later call opens another.
 	Close()
 }

@@ -25,8 +25,8 @@ func (s span) left() int64 { return s.until - s.next }
 // A supply holds the two blocks of one tag, and decides when to fetch the next one and how large. It does no I/O,
 // starts nothing, and has no lock and no clock of its own. Its times (at) are monotonic, from any origin.
 //
-// Call take whenever numbers are wanted. If due says so, call begin, and later exactly one of fetched, fellBack and
-// failed.
+// Call take whenever numbers are wanted. If due says so, call begin, and later exactly one of fetched, fellBack,
+// refused, removed and failed.
 type supply struct {
 	tag            string
 	current, ahead span
@@ -135,12 +135,23 @@ func (s *supply) failed(why error, at time.Duration) {
 	s.failures++
 }
 
-// forget drops everything about a tag that has no row. If it gets one again, that may begin anywhere.
-func (s *supply) forget(at time.Duration) {
+// forget drops everything about the row of the tag. Another row may begin anywhere. A fetch that is under way stays.
+func (s *supply) forget() {
 	s.drop()
-	s.raise, s.fetching, s.failures = false, false, 0
+	s.raise, s.failures, s.why, s.rest = false, 0, nil, 0
 	s.mark, s.least, s.size, s.rate, s.wanted = 0, 0, 0, 0, 0
-	s.why, s.rest = ErrUnknownTag, at+unknownRest
+}
+
+// removed is forget for a tag that has no row.
+func (s *supply) removed(at time.Duration) {
+	s.forget()
+	s.fetching, s.why, s.rest = false, ErrUnknownTag, at+unknownRest
+}
+
+// refused ends a fetch whose answer is of another origin. Its block, if there is one, is skipped.
+func (s *supply) refused(b Block) {
+	s.fetching = false
+	s.skipped += b.Until - b.First
 }
 
 // refreshed compares a row that was read after mark had been acknowledged. If the row is below mark, it drops the

@@ -32,6 +32,28 @@ COMMENT ON FUNCTION pgflurry.is_original() IS
 'Whether this is the database that its namespace row was written in. '
 'Everything that grants, draws or migrates asks this and nothing else. False without a row.';
 
+CREATE OR REPLACE FUNCTION pgflurry.place() RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT format('%s/%s/%s/%s/%s', coalesce(pgflurry.system_identifier()::text, '-'), d.oid, n.tableoid, n.id,
+                  n.generation)
+    FROM pgflurry.namespace AS n, pg_database AS d
+    WHERE d.datname = current_database() AND NOT pg_is_in_recovery()
+$fn$;
+COMMENT ON FUNCTION pgflurry.place() IS
+'Which server and database a connection has at its end, and since which decision of an operator: only for comparison. '
+'Two connections with different places are at different databases. NULL on a standby, and without a row: no statement.';
+
+CREATE OR REPLACE FUNCTION pgflurry.joins_are_known() RETURNS boolean
+LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT coalesce(CASE WHEN n.restart_quarantine = '0'
+                         THEN split_part(n.joins_complete_on, '@', 1) = split_part(l.here, '@', 1)
+                         ELSE n.joins_complete_on = l.here END, false)
+    FROM pgflurry.namespace AS n, pgflurry.server_life() AS l (here)
+$fn$;
+COMMENT ON FUNCTION pgflurry.joins_are_known() IS
+'Whether every database that has joined stands in pgflurry.worker for sure. Not after a failover, a restore or a '
+'restart, until "pgflurry migrate up --joins-complete". NULL without a row.';
+
 -- IMMUTABLE is right for as long as PostgreSQL uses it: one session. PostgreSQL evaluates the call once, when a session
 -- plans the expression, and puts true or false in its place. A session never changes its database, so its answer stays
 -- right. A copy has only new sessions, and they ask anew. When an installation replaces this function, every session
@@ -108,7 +130,8 @@ BEGIN
     UPDATE pgflurry.namespace AS n
         SET system_identifier = pgflurry.system_identifier(), timeline = pgflurry.wal_timeline(),
             database_oid = d.oid, database_name = d.datname,
-            namespace_oid = n.tableoid, worker_oid = 'pgflurry.worker'::regclass
+            namespace_oid = n.tableoid, worker_oid = 'pgflurry.worker'::regclass,
+            generation = pgflurry.next_generation(n.generation), closed_at = NULL
         FROM pg_database AS d WHERE d.datname = current_database();
     CALL pgflurry.begin_anew(same_clock IS NOT TRUE);
 END $fn$;
@@ -116,8 +139,40 @@ COMMENT ON PROCEDURE pgflurry.identify() IS
 'Writes into the namespace row which database this is, and lets the function begin anew, above its mark. '
 'Only for a database after the operator has said what it shall be.';
 
-CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(although_it_looks_original boolean DEFAULT false)
+-- Which tick the IDs of this database's tables have reached, as far as it can be read. Only columns whose default is
+-- next_snowflake() are looked at.
+CREATE OR REPLACE FUNCTION pgflurry.highest_tick() RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    c       record;
+    id      bigint;
+    highest bigint := 0;
+BEGIN
+    FOR c IN
+        SELECT DISTINCT a.attrelid::regclass AS relation, a.attname AS name
+        FROM pg_depend AS d
+            JOIN pg_attrdef AS f ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
+            JOIN pg_attribute AS a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+            JOIN pg_class AS r ON r.oid = a.attrelid
+        WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = to_regprocedure('public.next_snowflake()')
+          AND a.atttypid = 'bigint'::regtype AND r.relkind IN ('r', 'p') AND NOT r.relispartition
+    LOOP
+        EXECUTE format('SELECT max(%I) FROM %s', c.name, c.relation) INTO id;
+        highest := greatest(highest, id >> (SELECT n.datacenter_bits + n.worker_bits + n.sequence_bits
+                                            FROM pgflurry.namespace AS n));
+    END LOOP;
+    RETURN highest;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.highest_tick() IS
+'The tick of the highest ID in the bigint columns of this database whose default is next_snowflake(); '
+'0: there is none. Reads a column without an index from end to end.';
+
+DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean);  -- it has a parameter more since revision 5
+CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(
+    although_it_looks_original boolean DEFAULT false, after_id bigint DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    above bigint := 0;  -- the first tick that no ID in this database has
 BEGIN
     PERFORM pg_advisory_xact_lock(8099555070862062201);  -- the lock of "pgflurry migrate"
     LOCK TABLE pgflurry.namespace, pgflurry.worker IN SHARE ROW EXCLUSIVE MODE;
@@ -134,10 +189,30 @@ BEGIN
     END IF;
     -- Marks that were copied with the IDs stay. If the home was elsewhere, the marks here are missing or old: a renewal
     -- there could have taken IDs in this database as far as reach. So could the functions of the old space's other
-    -- databases, whose marks are not here at all: a function is never ten seconds ahead of its clock. The holders, and
-    -- which workers were retired, belong to the old space only: here nobody holds them. Their quarantine stays.
+    -- databases, whose marks are not here at all: a function is never ten seconds ahead of its clock. If a clock once
+    -- stood ahead, IDs are further ahead than that. Then the tables show it, or the operator says it.
+    -- The holders, and which workers were retired, belong to the old space only: here nobody holds them. Their
+    -- quarantine stays.
+    IF after_id IS NOT NULL THEN
+        SELECT (after_id >> (n.datacenter_bits + n.worker_bits + n.sequence_bits)) + 1 INTO STRICT above
+            FROM pgflurry.namespace AS n;
+    ELSIF EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.home IS NOT NULL OR EXISTS (
+            SELECT FROM pgflurry.worker AS w
+            WHERE w.kind = 'database' AND w.term > 0 AND w.worker <> n.function_worker)) THEN
+        above := pgflurry.highest_tick() + 1;
+    END IF;
+    IF above > pgflurry.ticks(clock_timestamp() + interval '1 day') THEN
+        RAISE EXCEPTION 'an ID in the tables of database "%" is ahead of the clock by more than a day',
+            current_database()
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'No worker would be free before that. If it is no ID of this ID space, say which is the '
+                      'highest: CALL pgflurry.new_namespace(after_id => ID), '
+                      'or pgflurry migrate up --new-namespace --after-id ID.';
+    END IF;
+    UPDATE pgflurry.namespace SET closed_at = NULL;  -- the copy was not closed; its marks may rise
     WITH before AS (
-        SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach,
+        SELECT n.*, greatest(above,
+                   pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew)) AS reach,
                coalesce(n.region, 0)::integer << n.worker_bits AS lowest,
                1 << (CASE WHEN n.region IS NULL THEN n.datacenter_bits ELSE 0 END + n.worker_bits) AS workers
         FROM pgflurry.namespace AS n
@@ -159,7 +234,7 @@ BEGIN
     )
     UPDATE pgflurry.namespace
         SET id = gen_random_uuid(), home = NULL, claim = gen_random_uuid(),
-            joins_complete_on = coalesce(pgflurry.wal_timeline(), '');
+            joins_complete_on = pgflurry.server_life();
     -- The function keeps its worker: its own mark covers that worker's IDs.
     UPDATE pgflurry.worker AS w
         SET owner = n.claim, term = w.term + 1, node = current_database(), address = NULL, version = NULL,
@@ -172,8 +247,12 @@ BEGIN
         FROM pg_database AS d WHERE d.datname = current_database() AND d.oid = n.database_oid;
     CALL pgflurry.identify();
     CALL pgflurry.install_next_snowflake();
+    CALL pgflurry.end_closing();
 END $fn$;
-COMMENT ON PROCEDURE pgflurry.new_namespace(boolean) IS
+COMMENT ON PROCEDURE pgflurry.new_namespace(boolean, bigint) IS
 'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry migrate up --new-namespace" does; '
 'for template copies of test suites. '
+'No worker begins below after_id, the highest ID that the database holds. '
+'If it is NULL, and other databases had workers of the old space, '
+'the columns whose default is next_snowflake() are read. '
 'Error 55000 in a database that does not look like a copy, unless although_it_looks_original is true.';

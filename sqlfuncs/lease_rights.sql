@@ -10,7 +10,7 @@ BEGIN
         'GRANT USAGE ON SCHEMA pgflurry TO %I',
         'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration, '
             'pgflurry.worker_history, pgflurry.client, pgflurry.client_secret TO %I',
-        'GRANT UPDATE (timeline, acquire_after) ON pgflurry.namespace TO %I',
+        'GRANT UPDATE (timeline, acquire_after, joins_complete_on) ON pgflurry.namespace TO %I',
         'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
             'ON pgflurry.worker TO %I',
         'GRANT UPDATE (max_id, update_time) ON pgflurry.segment TO %I',

@@ -7,6 +7,16 @@
 -- taking, also after a rollback, after a crash, and if the row was cleaned away. Send it with each write under the
 -- lock. The store must refuse a token below one that it has seen. That protects it from an owner that was paused until
 -- after the expiry.
+--
+-- IDs of the function fall in one case: "migrate up --fresh-worker" leaves a worker whose IDs are far ahead of the
+-- clock. That command writes into pgflurry.fencing_floor how far they got. Until the clock is there, a token is no ID.
+-- It is one more than the last token of the name, or than the floor. So tokens of one name never fall and never repeat.
+-- Two names may have equal tokens then.
+
+CREATE SEQUENCE IF NOT EXISTS pgflurry.fencing_floor AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
+COMMENT ON SEQUENCE pgflurry.fencing_floor IS
+'No ID of a worker that the function has left is above this number. Tokens of try_lock() begin above it. '
+'0: the function has its first worker.';
 
 CREATE OR REPLACE FUNCTION pgflurry.try_lock(name text, owner text, ttl interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -31,8 +41,11 @@ BEGIN
             FOR UPDATE SKIP LOCKED;
         EXIT WHEN NOT FOUND;
         token := public.next_snowflake();
-        UPDATE pgflurry.lock AS l SET owner = try_lock.owner, fencing = token, expires_at = clock_timestamp() + ttl
-            WHERE l.name = try_lock.name;
+        -- The floor is read after the draw: it rises before the first low ID.
+        UPDATE pgflurry.lock AS l SET owner = try_lock.owner, expires_at = clock_timestamp() + ttl,
+                fencing = greatest(token,
+                    coalesce(l.fencing, (SELECT f.last_value FROM pgflurry.fencing_floor AS f)) + 1)
+            WHERE l.name = try_lock.name RETURNING l.fencing INTO token;
         RETURN token;
     END LOOP;
     RETURN NULL;
@@ -41,6 +54,7 @@ COMMENT ON FUNCTION pgflurry.try_lock(text, text, interval) IS
 'Takes a lock for an owner until ttl, 1 ms to 366 days, has passed by the server''s clock. '
 'Returns a fencing token, larger than all earlier ones of the name, or NULL if the lock is taken, '
 'also by the same owner. Waits only for a transaction that uses the name for the very first time. '
+'The token is an ID, unless the function has left a worker whose IDs are ahead of the clock. '
 'Call it in a transaction of its own. '
 'Errors: 22023 an argument NULL or out of range (texts: '
 '1 to 255 characters), those of next_snowflake(), 40001 in REPEATABLE READ.';
@@ -79,10 +93,15 @@ CREATE OR REPLACE FUNCTION pgflurry.clean_locks(n integer DEFAULT 1000) RETURNS 
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     cleaned integer;
+    highest bigint;  -- a row with a higher token stays: only the row keeps the next token above it
 BEGIN
     PERFORM pgflurry.check_batch('clean_locks', n);
+    SELECT CASE f.last_value WHEN 0 THEN 9223372036854775807
+                ELSE greatest(f.last_value, public.snowflake_floor(clock_timestamp()) - 1) END
+        INTO highest FROM pgflurry.fencing_floor AS f;
     DELETE FROM pgflurry.lock AS l WHERE l.name = ANY (ARRAY(
-        SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute'
+        SELECT old.name FROM pgflurry.lock AS old
+        WHERE old.expires_at <= clock_timestamp() - interval '1 minute' AND coalesce(old.fencing, 0) <= highest
         LIMIT n FOR UPDATE SKIP LOCKED));
     -- as an array, because IN may run the subquery once for each row
     GET DIAGNOSTICS cleaned = ROW_COUNT;

@@ -45,13 +45,14 @@ BEGIN
     INSERT INTO pgflurry.namespace (id, disposable,
             timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit, region,
             database_workers, function_worker, claim, home,
-            joins_complete_on,
+            joins_complete_on, born, restart_quarantine,
             timeline, acquire_after, system_identifier,
             database_oid, namespace_oid, worker_oid, database_name)
         SELECT coalesce(new_id, gen_random_uuid()), new_disposable,
             new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
             new_region, new_database_workers, new_function_worker, new_claim, new_home,
-            CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END,
+            CASE WHEN new_home IS NULL THEN pgflurry.server_life() END, pg_postmaster_start_time(),
+            CASE WHEN new_disposable THEN interval '0' END,
             pgflurry.wal_timeline(), 0, pgflurry.system_identifier(),
             oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname
         FROM pg_database WHERE datname = current_database();
@@ -74,9 +75,8 @@ BEGIN
     IF to_regprocedure('public.next_snowflake()') IS NOT NULL THEN
         UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
-    -- A dump of the schema alone may have brought sequences of another layout. Nothing was drawn from them here.
-    DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in, pgflurry.raiser, pgflurry.raiser_stand_in,
-        pgflurry.confirmed, pgflurry.confirmed_stand_in;
+    -- A dump without the rows may have brought lanes of another layout, which would be years ahead in this one.
+    DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in;
     -- A new function has lost no mark yet, so its first ID need not keep the distance of a promotion.
     PERFORM setval(noted, ('x' || pgflurry.wal_timeline())::bit(32)::bigint)
         FROM unnest('{pgflurry.function_timeline,pgflurry.function_timeline_stand_in}'::regclass[]) AS noted;

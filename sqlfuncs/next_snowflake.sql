@@ -140,7 +140,8 @@
 -- backend.
 --
 -- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout; SNF03 this
--- database is a copy, or the function another database's; 25006 in a read-only transaction or on a standby.
+-- database is a copy, or the function another database's; SNF04 the database is closed for good; 25006 in a read-only
+-- transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
 LANGUAGE plpgsql
@@ -275,6 +276,9 @@ BEGIN
                 LOCK TABLE pgflurry.function_lock%12$s IN SHARE UPDATE EXCLUSIVE MODE;
             ELSE
                 LOCK TABLE pgflurry.function_lock%12$s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+            END IF;
+            IF pgflurry.is_closed() THEN  -- whatever the snapshot of the statement is (closing.sql)
+                CALL pgflurry.refuse_closed('next_snowflake');
             END IF;
             v := nextval('pgflurry.lane%12$s'::regclass);
             drew := v;
@@ -609,7 +613,7 @@ $create$,
         '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): '
         'unique, greater than all IDs this function gave before. Volatile; works as a DEFAULT. '
         'Errors: SNF01 clock too far behind, SNF02 clock outside the layout, '
-        'SNF03 a copy of another database, 25006 read-only transaction.',
+        'SNF03 a copy of another database, SNF04 closed for good, 25006 read-only transaction.',
         CASE WHEN n.disposable
              THEN 'FOR TESTS ONLY: this ID space is disposable, and copies of the database give the same IDs. '
              ELSE '' END,

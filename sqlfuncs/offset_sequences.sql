@@ -57,6 +57,15 @@ $fn$;
 COMMENT ON FUNCTION pgflurry.offset_numbers(text, text) IS
 'Which sequences BASE_k of a schema there are: the numbers k in rising order, NULL for none.';
 
+CREATE OR REPLACE FUNCTION pgflurry.offset_plan_hint(name text, servers integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT format('If each server has a database of its own, choose a number ABOVE that none reaches before its turn, '
+        'and on each with its number as SERVER run: SELECT pgflurry.replan_offset_sequences(%L, %s, ABOVE, SERVER)',
+        name, servers)
+$fn$;
+COMMENT ON FUNCTION pgflurry.offset_plan_hint(text, integer) IS
+'Part of create_offset_sequences() and replan_offset_sequences(): a hint for servers with databases of their own.';
+
 CREATE OR REPLACE FUNCTION pgflurry.make_offset_sequences(here text, name text, servers integer, server integer)
 RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -76,7 +85,8 @@ BEGIN
             'numbers of a new one for % servers would meet those that were given',
             other.name, other.seqstart, other.seqincrement, servers
             USING ERRCODE = '55000',
-                  HINT = 'Call pgflurry.replan_offset_sequences(name, servers): it makes what is missing.';
+                  HINT = 'If all sequences are in this database, call pgflurry.replan_offset_sequences(name, servers): '
+                      'it makes what is missing.' || E'\n' || pgflurry.offset_plan_hint(name, servers);
     END IF;
     FOR k IN coalesce(server, 1) .. coalesce(server, servers) LOOP
         one := format('%I.%I', at.schema, at.base || '_' || k);
@@ -100,6 +110,8 @@ COMMENT ON FUNCTION pgflurry.create_offset_sequences(text, integer, integer) IS
 'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, '
 'and returns their names; with a server only that one''s. A name without a schema is in the current one. '
 'All in one database, or one in the database of each server. '
+'The first numbers are 1 to servers. A server that joins others, with a database of its own, '
+'must therefore also call replan_offset_sequences() in the same transaction. '
 'Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, '
 'more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, '
 '55000 one exists that has another step or was replanned, 3F000 no schema, 42501 no right to create.';
@@ -113,6 +125,7 @@ DECLARE
     at      record;
     numbers integer[];
     locked  integer[];
+    missing integer;
     highest bigint := 0;
     base    numeric;
     last    bigint;
@@ -124,7 +137,12 @@ BEGIN
         numbers := pgflurry.offset_numbers(at.schema, at.base);
         IF numbers IS NULL THEN
             RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' ...'
-                USING ERRCODE = '42704', HINT = 'Call pgflurry.create_offset_sequences(name, servers) first.';
+                USING ERRCODE = '42704', HINT = format(
+                    'For a new plan call pgflurry.create_offset_sequences(%1$L, %2$s). '
+                    'For a server that joins others, with the number ABOVE that they were given, run: '
+                    'BEGIN; SELECT pgflurry.create_offset_sequences(%1$L, %2$s, %3$s); '
+                    'SELECT pgflurry.replan_offset_sequences(%1$L, %2$s, ABOVE, %3$s); COMMIT',
+                    name, servers, coalesce(server::text, 'SERVER'));
         END IF;
         EXIT WHEN numbers = locked;
         FOREACH one IN ARRAY ARRAY(
@@ -132,8 +150,22 @@ BEGIN
             FROM unnest(numbers) AS k WHERE k > servers OR k <> server)
         LOOP
             RAISE EXCEPTION '%: sequence % is not in the plan: its numbers would meet those of the others', caller, one
-                USING ERRCODE = '55000', HINT = 'Drop it first, or plan for all sequences of this database.';
+                USING ERRCODE = '55000', HINT = CASE WHEN server IS NULL
+                    THEN 'Let nobody draw from it, note its last_value, drop it, and give a number above that.'
+                    ELSE 'If all servers draw in this database, leave the number of the server out. '
+                        'If this one is a copy of another server''s, drop the sequence.' END;
         END LOOP;
+        -- Only the caller knows what those sequences gave that are elsewhere, or were dropped.
+        SELECT k INTO missing FROM generate_series(1, greatest(CASE WHEN server IS NOT NULL THEN servers END, (
+                SELECT max(p.seqincrement) FROM pg_sequence AS p, unnest(numbers) AS k
+                WHERE p.seqrelid = to_regclass(format('%I.%I', at.schema, at.base || '_' || k))))) AS k
+            WHERE k <> ALL (numbers) ORDER BY k DESC LIMIT 1;
+        IF above IS NULL AND missing IS NOT NULL THEN
+            RAISE EXCEPTION '%: sequence % is not here, so its numbers are not known, and above is null', caller,
+                format('%I.%I', at.schema, at.base || '_' || missing)
+                USING ERRCODE = '22023', HINT = 'If it was dropped, give an above that is no less than the last number '
+                    'it gave.' || E'\n' || pgflurry.offset_plan_hint(name, servers);
+        END IF;
         -- From here on nobody draws from them until this transaction ends. It waits for open transactions that have
         -- drawn.
         FOREACH one IN ARRAY ARRAY(
@@ -147,7 +179,9 @@ BEGIN
     END LOOP;
     IF above < highest THEN
         RAISE EXCEPTION '%: number % has been reached, and the new numbers shall begin above %', caller, highest, above
-            USING ERRCODE = '22023', HINT = 'Nothing is changed. Plan again, with a larger number on every server.';
+            USING ERRCODE = '22023', HINT = format('Nothing is changed. Plan again, with a larger number on every '
+                'server. If another server already draws above %s, numbers from %s to %s may have come twice.',
+                above, above + 1, highest);
     END IF;
     base := ceil(greatest(highest, above)::numeric / servers) * servers;
     IF base + servers > 9223372036854775807 THEN
@@ -175,5 +209,8 @@ COMMENT ON FUNCTION pgflurry.replan_offset_sequences(text, integer, bigint, inte
 'Draws wait meanwhile. Returns the number above which they begin. '
 'Servers with databases of their own: call it in each with its server and the same above. '
 'Choose it so large that no server reaches it before its turn. '
+'A server that joins calls it in the transaction in which it makes its sequence. '
+'Without above, all sequences of the plan must be in this database. '
 'Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (the error has both numbers), '
+'or is missing; '
 '42704 no sequences, 25000 not READ COMMITTED, 2200H no larger bigint, and those of create_offset_sequences().';

@@ -43,6 +43,18 @@ COMMENT ON FUNCTION pgflurry.take_segment(text, text, bigint) IS
 'caller is the function to name in errors.';
 REVOKE ALL ON FUNCTION pgflurry.take_segment(text, text, bigint) FROM PUBLIC;
 
+-- A table that is emptied by TRUNCATE, rewritten, or made anew has another file. If the row of a tag goes back without
+-- that, nothing tells (docs/segments.md).
+CREATE OR REPLACE FUNCTION pgflurry.segment_origin() RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT format('%s/%s/%s', p.here, t.made::oid, pg_relation_filenode(t.made))
+    FROM pgflurry.place() AS p (here), to_regclass('pgflurry.segment') AS t (made)
+    WHERE p.here IS NOT NULL
+$fn$;
+COMMENT ON FUNCTION pgflurry.segment_origin() IS
+'Which database this is (pgflurry.place()), and which table pgflurry.segment is in it: only for comparison. '
+'A proxy drops the numbers that it has reserved when it differs. NULL on a standby: no statement.';
+
 CREATE OR REPLACE FUNCTION pgflurry.next_segment(tag text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $fn$
 BEGIN

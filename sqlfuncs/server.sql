@@ -23,3 +23,11 @@ END $fn$;
 
 COMMENT ON FUNCTION pgflurry.system_identifier() IS
 'Identity of the server cluster, made by initdb and shared by physical copies. NULL if the server does not show it.';
+
+CREATE OR REPLACE FUNCTION pgflurry.server_life() RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT coalesce(pgflurry.wal_timeline(), '') || '@' || extract(epoch FROM pg_postmaster_start_time())
+$fn$;
+COMMENT ON FUNCTION pgflurry.server_life() IS
+'Which life of which server this is: its WAL timeline, if it shows it, and when it started. Another one than before '
+'means that it may have forgotten something: it may have been restored, or another server may have written meanwhile.';

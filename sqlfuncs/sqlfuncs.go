@@ -33,6 +33,8 @@ var order = [...]string{
 	"lease_rights.sql",
 	"searched.sql",
 	"ticks.sql",
+	"closing.sql",
+	"guards.sql",
 	"namespace.sql",
 	"next_snowflake.sql",
 	"sequence_rights.sql",

@@ -17,3 +17,13 @@ RETURN (SELECT ceil(extract(epoch FROM length) / extract(epoch FROM n.unit))::bi
 COMMENT ON FUNCTION pgflurry.ticks_of(interval) IS
 'How many ticks an interval needs: its length in units, rounded up. '
 'NULL for NULL, and where the namespace row is missing.';
+
+CREATE OR REPLACE FUNCTION pgflurry.next_generation(generation bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    RETURN greatest(generation + 1, pgflurry.ticks(clock_timestamp()));
+END $fn$;
+
+COMMENT ON FUNCTION pgflurry.next_generation(bigint) IS
+'The generation after this one: above it, and at least the tick of the clock. So a server that was set back '
+'does not repeat one that it had before.';

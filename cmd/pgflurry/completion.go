@@ -20,8 +20,10 @@ var enumerated = map[string][]string{
 	"upstream-tls": {"disable", "prefer", "require", "verify-ca", "verify-full"},
 	"valid-until":  {"never"}, // beside times and durations
 	"at":           {atNow, "never"},
-	"functions":    {sqlfuncs.Snowflake, sqlfuncs.All},
-	"layout":       {"twitter", "datacenter", "javascript", "41/0/10/12"},
+	// beside durations
+	"restart-quarantine": {"0s", "default"},
+	"functions":          {sqlfuncs.Snowflake, sqlfuncs.All},
+	"layout":             {"twitter", "datacenter", "javascript", "41/0/10/12"},
 }
 
 // files says whether a flag takes the name of a file or a folder, so that a shell completes paths. For every other flag

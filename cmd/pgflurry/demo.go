@@ -96,7 +96,7 @@ func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 
-	if err := migrations.Up(ctx, server.url, migrations.Settings{Version: version()}); err != nil {
+	if err := migrations.Up(ctx, server.url, server.migration()); err != nil {
 		return err
 	}
 	ctx, cancel := server.while(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/connstring"
+	"pgflurry/migrations"
 	"pgflurry/postgres"
 )
 
@@ -56,6 +57,16 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 		url: cluster.URL("postgres"), upstream: net.JoinHostPort("127.0.0.1", strconv.Itoa(cluster.Port)),
 		cluster: cluster,
 	}, nil
+}
+
+// migration says what to make there. A private server never forgets a write: nobody copies it or restores it. So the
+// next demo need not wait for its worker.
+func (d *demoServer) migration() migrations.Settings {
+	s := migrations.Settings{Version: version()}
+	if d.cluster != nil {
+		s.RestartQuarantine = new(time.Duration)
+	}
+	return s
 }
 
 // useServer checks that the user's server can be reached. It prints what the demo will do there.

@@ -109,7 +109,11 @@ type upFlags struct {
 	join                       string
 	newNamespace, moved, copy  bool
 	freshWorker, joinsComplete bool
+	originalDestroyed          bool
 	maxWindow                  time.Duration
+	restart                    string
+	afterID                    int64
+	afterIDGiven               bool
 }
 
 func (f *upFlags) register(cmd *cobra.Command) {
@@ -119,6 +123,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.join, "join", "", "let this database join the ID space at home in the database "+
 		"at `URL`; run again, it compares the claim")
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
+	flags.Int64Var(&f.afterID, "after-id", 0, "with --new-namespace: the highest `ID` that this database holds. Each "+
+		"worker begins above it (default: read from columns whose default is next_snowflake(), where needed)")
 	flags.BoolVar(&f.moved, "moved", false,
 		"this copy replaces its original, which is gone for good (pg_upgrade, restore to a new server), "+
 			"or the database was restored in place. One that has joined needs --join as well. In an empty "+
@@ -132,7 +138,13 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"no database has joined this home but those that \"migrate status\" lists")
 	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most: "+
 		"1s to 24h. It changes the quarantine, too (default 1m0s, or that of the existing namespace)")
-	asksConsent(cmd, "namespace", "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
+	flags.StringVar(&f.restart, "restart-quarantine", "", "`DURATION` for which no worker is granted after a start "+
+		"of PostgreSQL, or default. 0s says that this server never forgets a write (default max_window + 2 × skew, "+
+		"or that of the existing namespace)")
+	flags.BoolVar(&f.originalDestroyed, "original-destroyed", false, "with --moved: the original of this copy is "+
+		"destroyed for good. Leave it out if \"pgflurry close\" was run on the original before the dump")
+	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "moved", "original-destroyed", "copy",
+		"fresh-worker", "joins-complete", "restart-quarantine")
 }
 
 // settings checks what can be checked without a database.
@@ -147,10 +159,32 @@ func (f *upFlags) settings() (migrations.Settings, error) {
 	s.NewNamespace = f.newNamespace
 	s.Moved = f.moved
 	s.Copy = f.copy
+	s.OriginalDestroyed = f.originalDestroyed
+	if f.afterIDGiven {
+		s.AfterID = &f.afterID
+	}
 	s.FreshWorker = f.freshWorker
 	s.JoinsComplete = f.joinsComplete
 	s.MaxWindow = f.maxWindow
+	if err != nil || f.restart == "" {
+		return s, err
+	}
+	s.RestartQuarantine, err = restartQuarantine(f.restart)
 	return s, err
+}
+
+// restartQuarantine parses --restart-quarantine.
+func restartQuarantine(text string) (*time.Duration, error) {
+	length := migrations.RestartAsWindows
+	if text != "default" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil || length < 0 {
+			return nil, outcome.As(outcome.Usage,
+				fmt.Errorf("--restart-quarantine is %s; expected a duration such as 0s or 2m, or default",
+					connstring.Shown(text)))
+		}
+	}
+	return &length, nil
 }
 
 func newMigrateUp() *cobra.Command {
@@ -170,6 +204,15 @@ up refuses a copy of a database (restored, cloned, made from a template) until y
   --region NUMBER --namespace FINGERPRINT
                     another region of the same ID space, of a copy of a region
 
+--new-namespace begins above every ID that the copy can hold. If the copy had joined, or others had, it
+reads the columns whose default is next_snowflake(). If IDs are in other columns, and a clock of the
+old space once stood ahead, say the highest one: --after-id ID. No proxy gets a worker before its time.
+
+--moved in a copy asks for a sign that the original gives no IDs any more:
+  - the dump was made after "pgflurry close", or
+  - the original was on this server, and its database is closed or dropped, or
+  - you say --original-destroyed
+
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say
 --copy as well:
   --copy --join HOME, or --copy --new-namespace, or --copy --region NUMBER --namespace FINGERPRINT
@@ -184,7 +227,7 @@ The first one makes the ID space: --layout datacenter --region 0. "pgflurry name
 fingerprint there. With that you make another region: --region 1 --namespace FINGERPRINT. You alone can
 see to it that no two regions have one number. "pgflurry namespace check URL URL…" compares them.
 
-If a home was failed over, restored or reseeded, no other database can join until you say
+If a home was failed over, restarted, restored or reseeded, no other database can join until you say
 --joins-complete. With it you confirm that every database that ever joined has joined again, or stands
 in the list of "pgflurry migrate status".
 
@@ -202,6 +245,12 @@ within two. up raises the quarantine first, and the window once every standby ha
 shorter window holds at once. Its quarantine follows when you run the same command again after the last
 long grant has ended.
 
+A server that has just started may be an old copy of itself, and may have forgotten workers that it
+granted. So no proxy gets a worker for the first 64 s: max_window and twice the skew. The function in
+the database gives the IDs meanwhile, and an ID database waits. --restart-quarantine 0s ends that wait.
+Say it only if no start of this server ever loses a committed write: it has no standby, and nobody sets
+its files back. --restart-quarantine default ends that.
+
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,
 		Example: `  pgflurry migrate up --database postgres://app@localhost/shop
@@ -215,6 +264,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
+			flags.afterIDGiven = cmd.Flags().Changed("after-id")
 			settings, err := flags.settings()
 			if err != nil {
 				return err
@@ -253,8 +303,8 @@ namespace. It changes nothing. To compare the functions it needs the rights of u
 Exit codes:
   0  everything is in place
   1  the functions could not be compared
-  3  anything is pending, missing or changed; or the database is a copy, and nobody has said what it
-     shall be
+  3  anything is pending, missing or changed; or the database is closed; or it is a copy, and nobody
+     has said what it shall be
 
 --json prints one object:
   in_place, database
@@ -266,11 +316,15 @@ Exit codes:
   joined                        each: database, worker, address, claimed_at
   roles_that_may_set_sequences
   unreadable_sequences
+  weak_guards                   which are missing or do not hold in every session; null: none
+  locks_that_are_no_views
   namespace                     null, or: id, copied (why), home, disposable, layout, epoch,
                                 unit_seconds, region, last_id_at, left_seconds, workers,
                                 lowest_worker, database_workers, function_worker,
                                 max_window_seconds, skew_seconds, quarantine_seconds,
-                                gate_opens_in_seconds, joins_closed
+                                closed, gate_opens_in_seconds,
+                                gate_closed_by (the last time), restart_quarantine_seconds,
+                                settles_in_seconds (after a start of the server), joins_closed
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,

@@ -21,6 +21,8 @@ type stateJSON struct {
 	Joined     []joinedJSON    `json:"joined"`
 	Drawers    []string        `json:"roles_that_may_set_sequences"`
 	Unreadable []string        `json:"unreadable_sequences"`
+	WeakGuards *string         `json:"weak_guards"`
+	LockTables []string        `json:"locks_that_are_no_views"`
 }
 
 type migrationJSON struct {
@@ -64,7 +66,11 @@ type namespaceJSON struct {
 	MaxWindow       float64 `json:"max_window_seconds"`
 	Skew            float64 `json:"skew_seconds"`
 	Quarantine      float64 `json:"quarantine_seconds"`
+	Closed          bool    `json:"closed"`
 	GateOpens       float64 `json:"gate_opens_in_seconds"`
+	GateBy          *string `json:"gate_closed_by"`
+	Restart         float64 `json:"restart_quarantine_seconds"`
+	Settles         float64 `json:"settles_in_seconds"`
 	JoinsClosed     bool    `json:"joins_closed"`
 }
 
@@ -75,7 +81,8 @@ func printStateJSON(w io.Writer, state migrations.State) error {
 		Public:     known(state.Public),
 		Migrations: []migrationJSON{}, Functions: []functionJSON{}, Kept: []keptJSON{}, Joined: []joinedJSON{},
 		Drawers: append([]string{}, state.Drawers...), Namespace: namespaceOf(state),
-		Unreadable: append([]string{}, state.Unreadable...),
+		Unreadable: append([]string{}, state.Unreadable...), WeakGuards: known(state.WeakGuards),
+		LockTables: append([]string{}, state.LockTables...),
 	}
 	for _, m := range state.Migrations {
 		applied := migrationJSON{Number: m.Version, Name: m.Name}
@@ -108,7 +115,8 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Workers: n.Workers().Size(), LowestWorker: n.Workers().Lowest,
 		DatabaseWorkers: n.DatabaseWorkers, FunctionWorker: n.FunctionWorker, MaxWindow: n.MaxWindow.Seconds(),
 		Skew: n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
-		JoinsClosed: state.JoinsClosed,
+		Closed: state.Closed, GateBy: known(state.GateBy),
+		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
 	}
 }
 

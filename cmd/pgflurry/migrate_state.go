@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"pgflurry/hint"
@@ -44,6 +45,13 @@ func stateTable(state migrations.State) *table {
 		t.add("sequence pgflurry."+name, "unreadable",
 			"a failover left it so, and next_snowflake() fails with XX000: \"pgflurry migrate up\" makes it anew")
 	}
+	if state.WeakGuards != "" {
+		t.add("guards", "weak", state.WeakGuards+`: a restore has left them so; "pgflurry migrate up" mends them`)
+	}
+	for _, name := range state.LockTables {
+		t.add("view pgflurry."+name, "no view", "ANALYZE of it stops all draws; as its owner make it anew: "+
+			"CREATE VIEW pgflurry."+name+" AS SELECT 1 AS x")
+	}
 	for _, k := range state.Kept {
 		t.add("function public."+k.Name, "kept", k.Other+" is not pgflurry's: call pgflurry."+k.Name)
 	}
@@ -73,6 +81,10 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 		status = "joined"
 	}
 	t.add("namespace", status, n.ID)
+	if state.Closed {
+		t.add("closed", "for good", `"pgflurry close" was run: it gives no IDs until "pgflurry open", if no copy has `+
+			`taken its place`)
+	}
 	if n.Disposable {
 		t.add("disposable", "for tests only", "copies of this database give the same IDs")
 	}
@@ -86,15 +98,29 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")
+	} else {
+		t.add("after a restart", state.Restart.String(), restartDetail(state))
 	}
 	if state.GateOpens > 0 {
-		t.add("gate", "closed", fmt.Sprintf("no worker is granted for another %v: "+
-			"the database was failed over, restored or reseeded", wholeSeconds(state.GateOpens)))
+		t.add("gate", "closed", fmt.Sprintf("no worker is granted for another %v: the database was failed over, "+
+			"restored or reseeded (%s)", wholeSeconds(state.GateOpens), closedBy(state.GateBy)))
 	}
 	if state.JoinsClosed {
-		t.add("joins", "closed", `the database was failed over, restored or reseeded: let every database that `+
-			`joined join again, then run "pgflurry migrate up --joins-complete"`)
+		t.add("joins", "closed", `the database was failed over, restarted, restored or reseeded: let every database `+
+			`that joined join again, then run "pgflurry migrate up --joins-complete"`)
 	}
+}
+
+// restartDetail says what a start of the server costs.
+func restartDetail(state migrations.State) string {
+	switch {
+	case state.Settles > 0:
+		return fmt.Sprintf("the server has just started: no worker is granted for another %v",
+			wholeSeconds(state.Settles))
+	case state.Restart == 0:
+		return "a start of this server keeps no worker back (--restart-quarantine 0s)"
+	}
+	return "no worker is granted for so long after a start of the server, which may have forgotten some"
 }
 
 // printState writes the table and the warnings for people.
@@ -149,6 +175,9 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	if f.joinsComplete {
 		done = append(done, fmt.Sprintf("other databases can join again; known so far: %d", len(state.Joined)))
 	}
+	if f.restart != "" {
+		done = append(done, fmt.Sprintf("after a start of the server no worker is granted for %v", state.Restart))
+	}
 	if f.maxWindow != 0 {
 		done = append(done, windowsDone(n, state.GateOpens))
 	}
@@ -164,7 +193,7 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 func windowsDone(n *namespace.Namespace, gate time.Duration) string {
 	said := fmt.Sprintf("proxies may reserve %v ahead (--window); a worker whose proxy crashed rests for up to %v",
 		n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
-	if n.Quarantine > migrations.QuarantineFor(n.MaxWindow, n.Skew) {
+	if n.Quarantine > migrations.QuarantineFor(n.MaxWindow, n.Skew, n.Layout.Unit) {
 		said += fmt.Sprintf("\nthe quarantine stays %v, because longer grants may be in use: "+
 			"run the same again after %v", n.Quarantine, n.Quarantine)
 	}
@@ -185,6 +214,13 @@ func inPlace(state migrations.State) error {
 	case state.Copied != "":
 		return outcome.As(outcome.NotInPlace, hint.With(errors.New(state.Copied),
 			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become."))
+	case state.Closed:
+		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("database %q is closed for good", state.Database),
+			"Another database has taken its place. If none has: pgflurry open --database URL --yes"))
+	case len(state.LockTables) > 0:
+		return outcome.As(outcome.NotInPlace, hint.With(
+			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),
+			"As the owner of schema pgflurry drop each, and make it anew: CREATE VIEW pgflurry.NAME AS SELECT 1 AS x"))
 	case state.Pending():
 		return outcome.As(outcome.NotInPlace, hint.With(errors.New("not everything is in place"),
 			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one."))

@@ -24,7 +24,7 @@ Exit codes:
   0  done
   1  failed, for any other reason than these
   2  usage: a flag, an argument, a variable or a file is wrong, or contradicts another one
-  3  not in place: the database lacks something, is a copy, or has a newer schema than this program
+  3  not in place: the database lacks something, is a copy, is closed, or has a newer schema
   4  cannot connect: nothing is there, it refuses the login, or does not answer in time`,
 		Args:          cobra.NoArgs, // so that a misspelled command is an error
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -42,6 +42,8 @@ Exit codes:
 	root.AddCommand(newDemo())
 	root.AddCommand(newHealth())
 	root.AddCommand(newMigrate())
+	root.AddCommand(newClose())
+	root.AddCommand(newOpen())
 	root.AddCommand(newWorkers())
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -29,7 +30,7 @@ table by hand with these commands only.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newWorkersList(), newWorkersHistory(), newWorkersRetire(), newWorkersReseed())
+	cmd.AddCommand(newWorkersList(), newWorkersHistory(), newWorkersRetire(), newWorkersReseed(), newWorkersOpenGate())
 	return cmd
 }
 
@@ -110,7 +111,7 @@ left_seconds.
 				if err := ns.Changes(); err != nil {
 					return err
 				}
-				store := lease.NewPostgres(&conn.Config().Config)
+				store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
 				defer store.Close()
 				retired, err := store.Retire(ctx, worker, held)
 				if err != nil {
@@ -178,8 +179,7 @@ func withHome(
 		return err
 	}
 	if ns.Home != "" {
-		return outcome.As(outcome.Usage, fmt.Errorf("database %q has no %s: "+
-			"those of its namespace are in %s; give the URL of that database", ns.Database, rows, ns.Home))
+		return outcome.As(outcome.Usage, &joinedError{database: ns.Database, rows: rows, home: ns.Home})
 	}
 	if why, copied := ns.Copied(); copied {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n"+
@@ -187,6 +187,14 @@ func withHome(
 			"\"pgflurry migrate up\" says what it can become.\n", why)
 	}
 	return run(ctx, conn, ns)
+}
+
+// joinedError means that a command needs a home, and got a database that has joined one.
+type joinedError struct{ database, rows, home string }
+
+func (e *joinedError) Error() string {
+	return fmt.Sprintf("database %q has no %s: those of its namespace are in %s; give the URL of that database",
+		e.database, e.rows, e.home)
 }
 
 // listFormat chooses the columns of the list.
@@ -208,8 +216,8 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool
 			l.NeverUsed, l.NeverUsedByFuncs)
 	}
 	if l.GateOpens > 0 {
-		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded\n",
-			l.GateOpens.Round(time.Second))
+		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded (%s)\n",
+			l.GateOpens.Round(time.Second), closedBy(l.GateBy))
 	}
 	return nil
 }

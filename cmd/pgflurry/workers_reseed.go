@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/migrations"
@@ -33,6 +34,8 @@ Until then proxies finish their grants and then relay, and the function in the d
 The restored table may lack databases that have joined, too. So no other one can join until you have
 run "pgflurry migrate up --joins-complete".
 
+A database that has joined has no leases. For it run "pgflurry migrate up --join HOME --moved" instead.
+
 If the backup is older than the last "pgflurry migrate up --max-window", run that command again first.
 The restored table knows only the windows of its own time.
 
@@ -52,11 +55,11 @@ granted_after (times).
 					return err
 				}
 			}
-			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+			return withHomeToReseed(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
 				if err := ns.Changes(); err != nil {
 					return err
 				}
-				store := lease.NewPostgres(&conn.Config().Config)
+				store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
 				defer store.Close()
 				reseeded, err := store.Reseed(ctx)
 				if err != nil {
@@ -76,9 +79,24 @@ granted_after (times).
 	return cmd
 }
 
+// withHomeToReseed is withWorkers, and says what to run for a database that has joined. It has no leases. But its
+// function and its claim may have gone back.
+func withHomeToReseed(
+	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
+) error {
+	err := withWorkers(cmd, url, run)
+	if joined := new(joinedError); errors.As(err, &joined) {
+		return hint.With(err, fmt.Sprintf(`If this database was set back, run this before anything draws; HOME is %s:
+  pgflurry migrate up --database URL --join HOME --moved
+Its function then begins anew, and its home says whether its worker is still its own.
+If the home was set back, run reseed with the URL of the home.`, joined.home))
+	}
+	return err
+}
+
 // confirm says what a reseed will do to the namespace, and asks for consent. Only "yes" is one.
 func confirm(cmd *cobra.Command, url string) error {
-	err := withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+	err := withHomeToReseed(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
 		listing, err := lease.List(ctx, conn, false)
 		if err != nil {
 			return err

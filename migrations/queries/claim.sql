@@ -13,5 +13,5 @@ WHERE worker = (SELECT worker FROM pgflurry.worker
                 ORDER BY term > 0, worker LIMIT 1 FOR UPDATE SKIP LOCKED)
   AND (term = 0 OR released_at IS NOT NULL)
   AND (SELECT id FROM pgflurry.namespace) = $4::uuid AND pgflurry.is_original()
-  AND (SELECT joins_complete_on FROM pgflurry.namespace) = coalesce(pgflurry.wal_timeline(), '')
+  AND pgflurry.joins_are_known() AND NOT pgflurry.is_closed()
 RETURNING worker, reserved_until, owner::text

@@ -1,2 +1,4 @@
--- Lists the other databases of this server that accept connections.
-SELECT datname::text FROM pg_database WHERE datallowconn AND datname <> current_database()
+-- Lists the other databases of this server, but none that exists only as a template.
+SELECT datname::text FROM pg_database
+WHERE datname <> current_database() AND (datallowconn OR NOT datistemplate)
+ORDER BY datname

@@ -8,6 +8,7 @@
 -- Columns:
 --  - whether the row has this claim
 --  - whether the claim was made from this address, or $6 lets it move
+--  - whether the row was updated, if one of the three cases holds
 --  - name, address and time, as the row had them before
 --  - the claim that is valid from now on
 -- Returns no row if the home has no such worker, or is no longer the original of namespace $7.
@@ -17,7 +18,7 @@ WITH before AS (
     SELECT worker, term, owner, node, address, acquired_at, released_at, retired_at
     FROM pgflurry.worker
     WHERE worker = $1 AND kind = 'database'
-      AND (SELECT id FROM pgflurry.namespace) = $7::uuid AND pgflurry.is_original()
+      AND (SELECT id FROM pgflurry.namespace) = $7::uuid AND pgflurry.is_original() AND NOT pgflurry.is_closed()
     FOR UPDATE
 ), judged AS (
     SELECT *,
@@ -26,16 +27,18 @@ WITH before AS (
            -- only the server is compared: a renamed database is still the same, and a copy is on another server
            split_part(address, '/', 1) IS NOT DISTINCT FROM split_part($4, '/', 1) AS here
     FROM before
+), due AS (
+    SELECT *, forgotten OR ours AND ($6 OR here AND node IS DISTINCT FROM $3) AS changes FROM judged
 ), written AS (
     UPDATE pgflurry.worker AS w
     SET owner = CASE WHEN $6 THEN gen_random_uuid() ELSE $2::uuid END,
         term = w.term + 1, node = $3, address = $4, version = $5, acquired_at = clock_timestamp()
-    FROM judged AS j
-    WHERE w.worker = j.worker
-      AND (j.forgotten OR j.ours AND ($6 OR j.here AND j.node IS DISTINCT FROM $3))
+    FROM due
+    WHERE w.worker = due.worker AND due.changes
     RETURNING w.owner
 )
 SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $6,
+       changes IS NOT TRUE OR EXISTS (SELECT FROM written),
        coalesce(node, ''), coalesce(address, ''), acquired_at,
        coalesce((SELECT owner FROM written), $2::uuid)::text
-FROM judged
+FROM due

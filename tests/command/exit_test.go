@@ -23,6 +23,8 @@ func dead(t testing.TB) string {
 func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
 	migrated, empty := server.Migrated(t), server.Database(t)
 	copied := server.TemplateCopy(t, migrated, server.Name(t, empty)+"_copy")
+	closed := server.Migrated(t)
+	server.Exec(t, closed, "CALL pgflurry.close_database()")
 	nowhere := "postgres://nobody@" + dead(t) + "/app"
 	stranger := server.As(t, migrated, "nobody_has_this_name", "")
 	upstream := server.Parse(t, migrated).Host
@@ -56,6 +58,12 @@ func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
 		{"flags that exclude each other", 2, []string{"demo", "--bin", "/nowhere", "--docker-image", "postgres"}},
 		{"two ways out", 2, []string{"migrate", "up", "--database", migrated, "--moved", "--new-namespace"}},
 		{"another layout", 2, []string{"migrate", "up", "--database", migrated, "--layout", "javascript"}},
+		{"an opening without consent", 2, []string{"open", "--database", closed}},
+		{
+			"a word for a copy that does not move", 2,
+			[]string{"migrate", "up", "--database", migrated, "--original-destroyed"},
+		},
+		{"a highest ID for no new namespace", 2, []string{"migrate", "up", "--database", migrated, "--after-id", "1"}},
 		{"a layout that is none", 2, []string{"migrate", "print", "--layout", "big"}},
 		{"no URL", 2, []string{"migrate", "status"}},
 		{"a URL that is none", 2, []string{"workers", "list", "--database", "postgres://h:port/app"}},
@@ -69,6 +77,7 @@ func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
 		{"no layout to decode by", 3, []string{"decode", "1", "--database", empty}},
 		{"a copy", 3, []string{"migrate", "status", "--database", copied}},
 		{"a copy that shall become something", 3, []string{"migrate", "up", "--database", copied}},
+		{"a database that is closed", 3, []string{"migrate", "status", "--database", closed}},
 		{"a home that is a copy", 3, []string{"migrate", "up", "--database", empty, "--join", copied}},
 
 		{"nothing there", 4, []string{"migrate", "status", "--database", nowhere}},

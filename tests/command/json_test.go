@@ -42,6 +42,8 @@ type status struct {
 	} `json:"joined"`
 	Drawers    []string `json:"roles_that_may_set_sequences"`
 	Unreadable []string `json:"unreadable_sequences"`
+	WeakGuards *string  `json:"weak_guards"`
+	LockTables []string `json:"locks_that_are_no_views"`
 	Namespace  *struct {
 		ID              string
 		Copied, Home    *string
@@ -59,7 +61,11 @@ type status struct {
 		MaxWindow       float64 `json:"max_window_seconds"`
 		Skew            float64 `json:"skew_seconds"`
 		Quarantine      float64 `json:"quarantine_seconds"`
+		Closed          bool
 		GateOpens       float64 `json:"gate_opens_in_seconds"`
+		GateBy          *string `json:"gate_closed_by"`
+		Restart         float64 `json:"restart_quarantine_seconds"`
+		Settles         float64 `json:"settles_in_seconds"`
 		JoinsClosed     bool    `json:"joins_closed"`
 	} `json:"namespace"`
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"pgflurry/fresh"
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
@@ -24,11 +25,12 @@ func (s *story) judged(url string) (by map[string]bool) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	answers, _, err := namespace.Answerable(server.Within(s), conn, row.ID)
+	judged, err := namespace.Answerable(server.Within(s), conn, row.ID)
+	answers := judged.IDs
 	if err != nil {
 		s.Fatal(err)
 	}
-	store := lease.NewPostgres(&conn.Config().Config)
+	store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
 	defer store.Close()
 	_, err = store.Acquire(server.Within(s),
 		lease.Request{Namespace: row.ID, Owner: "5f0c3a52-0f0f-4c0c-8c0c-000000000001", Node: "n", Window: 1000})

@@ -23,6 +23,8 @@ var scenarios = map[string]func(*story){
 	"a dump was restored on another server, and the original is gone":                   onAnotherServer,
 	"a snapshot, base backup or clone of a machine runs beside its original":            cloned,
 	"a database that has joined has another address, or was restored on another server": joinedMoved,
+	"the server of a database that has joined was set back in place":                    joinedSetBack,
+	"the home was renamed, or has another address":                                      homeRenamed,
 	"the home was set back or failed over, and another database shall join":             homeForgot,
 	"`pg_upgrade`": upgraded,
 	"blue/green: the application's tables are replicated logically, and clients switch": blueGreen,
@@ -179,10 +181,15 @@ func joinedMoved(s *story) {
 	s.up(joined, migrations.Settings{JoinURL: home})
 	s.draw(home, joined)
 	s.restore(moved, s.dump(joined))
+	server.Stop(s, before)
+	before = server.Again(s, before.Data, 0)
+	joined = server.In(s, before.URL("postgres"), "billing")
+	s.command(0, "URL", joined, "HOME", home) // at another port
+	s.drawsAbove(joined)
 	server.Crash(s, before)
 	s.refuses(moved, "is a copy")
 	s.refusesUp(moved, migrations.Settings{Moved: true}, "Add --join")
-	s.command(0, "URL", moved, "HOME", home)
+	s.command(1, "URL", moved, "HOME", home)
 	s.drawsAbove(moved)
 	s.up(moved, migrations.Settings{JoinURL: home}) // the home knows the address now
 	s.draw(home, moved)
@@ -221,6 +228,7 @@ func upgraded(s *story) {
 	s.up(app, migrations.Settings{})
 	s.draw(app)
 	server.Exec(s, after.URL("postgres"), "DROP ROLE IF EXISTS login_scram, login_md5, login_password")
+	s.command(0, "OLD", app)
 	server.Stop(s, before)
 	server.Stop(s, after)
 	bin := filepath.Dir(upgrade)
@@ -233,8 +241,11 @@ func upgraded(s *story) {
 	}
 	url := server.In(s, server.Again(s, after.Data, 0).URL("postgres"), "app")
 	s.refuses(url, "is server cluster")
-	s.command(0, "URL", url)
+	s.command(1, "URL", url)
 	s.drawsAbove(url)
+	// somebody starts the old server again
+	old := server.In(s, server.Again(s, before.Data, 0).URL("postgres"), "app")
+	server.Refused(s, server.Connect(s, old), "SNF04", "SELECT next_snowflake()")
 }
 
 func blueGreen(s *story) {
@@ -253,16 +264,23 @@ func blueGreen(s *story) {
 	server.Exec(s, blue, "INSERT INTO item (n) SELECT generate_series(1001, 2000)")
 	there := server.Connect(s, green)
 	server.Eventually(s, there, "(SELECT count(*) FROM item) = 2000")
+	proxy := program.Serve(s.T, blue, "blue", "--window", "3s")
+	throughBlue := server.Connect(s, server.In(s, proxy.URL, "app"))
+	s.draw(server.In(s, proxy.URL, "app"))
 	server.Exec(s, green, "DROP SUBSCRIPTION items")
-	s.command(0, "BLUE", blue, "GREEN", green)
-	server.Crash(s, blueServer)
-	s.command(1, "GREEN", green)
+	s.command(0, "BLUE", blue)
+	s.command(1, "BLUE", blue, "GREEN", green)
+	s.command(2, "GREEN", green)
 	server.Exec(s, green, `ALTER TABLE item ALTER COLUMN id SET DEFAULT next_snowflake();
 		INSERT INTO item (n) SELECT generate_series(2001, 3000)`)
 	if n := server.Value[int](s, there, "SELECT count(DISTINCT id) FROM item"); n != 3000 {
 		s.Errorf("%d different IDs, want 3000", n)
 	}
 	s.draw(green)
+	// Clients whose sessions stay on blue get nothing there, neither from the function nor from its proxy.
+	server.Refused(s, server.Connect(s, blue), "SNF04", "SELECT next_snowflake()")
+	server.Refused(s, throughBlue, "SNF04", "SELECT next_snowflake()")
+	s.drawsAbove(green)
 }
 
 func schemaOnly(s *story) {

@@ -2,7 +2,7 @@ package copies
 
 import (
 	"context"
-	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,13 +158,7 @@ func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) 
 	url := cluster.URL("postgres")
 	s.up(url, migrations.Settings{})
 	s.draw(url)
-	server.Stop(s, cluster)
-	snapshot := cluster.Data + "-snapshot"
-	if out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).
-		CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	again := server.Again(s, cluster.Data, 0)
+	again, snapshot := s.kept(cluster)
 	s.draw(again.URL("postgres"))
 	server.Crash(s, again)
 	url = server.Again(s, snapshot, 0).URL("postgres")
@@ -197,4 +191,62 @@ func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.draw(url)
+}
+
+// The marks are still the old worker's, and an hour ahead. So the new worker must not go on in the tick of the lane.
+func TestAFreshWorkerGivesNoIDOfATickThatOnlyTheOldMarkCovers(t *testing.T) {
+	s := plain(t)
+	url := s.migrated(migrations.Settings{})
+	server.FunctionClock(s, url, "'1 hour'")
+	conn, open := server.Connect(s, url), server.Connect(s, url)
+	ahead := func() int64 {
+		id := server.Value[int64](s, conn, "SELECT next_snowflake()")
+		if err := s.ids.Add(id); err != nil {
+			s.Fatal(err)
+		}
+		return id>>22 - server.Value[int64](s, conn, "SELECT pgflurry.ticks(clock_timestamp())")
+	}
+	if ahead() < 3_500_000 {
+		s.Fatal("the lane is not an hour ahead, so this proves nothing")
+	}
+	server.Exec(s, url, "CALL pgflurry.install_next_snowflake()") // with the server's clock
+	server.Do(s, open, "BEGIN; SELECT")
+	done := make(chan error, 1)
+	go func() { done <- migrations.Up(context.Background(), url, migrations.Settings{FreshWorker: true}) }()
+	server.Eventually(s, conn, "(SELECT function_worker FROM pgflurry.namespace) = 1")
+	var id int64
+	err := conn.QueryRow(server.Within(s), "SELECT next_snowflake()").Scan(&id)
+	if sqlstate(err) != "SNF01" {
+		s.Errorf("before it has a mark of its own, worker %d gives %d: %v", id>>12&1023, id, err)
+	}
+	server.Do(s, open, "COMMIT")
+	if err := <-done; err != nil {
+		s.Fatal(err)
+	}
+	if ticks := ahead(); ticks > 1001 {
+		s.Errorf("the fresh worker begins %d ticks ahead of the clock", ticks)
+	}
+	server.FunctionClock(s, url, "'1 hour'") // the clock gets there
+	s.draw(url)
+}
+
+// In a layout with more bits for the tick, the lane of the dump is years ahead.
+func TestADumpWithoutTheRowsLeavesNoLaneForAnotherLayout(t *testing.T) {
+	s := plain(t)
+	file := s.dump(s.migrated(migrations.Settings{}),
+		"--exclude-table-data=pgflurry.namespace", "--exclude-table-data=pgflurry.worker*")
+	url := server.Database(s)
+	s.restore(url, file)
+	conn := server.Connect(s, url)
+	if !server.Value[bool](s, conn, "SELECT last_value >> 20 > 2 * 365 * 86400000::bigint FROM pgflurry.lane") {
+		s.Fatal("the dump brings no value of the lane, so this proves nothing")
+	}
+	s.up(url, migrations.Settings{Layout: "43/0/1/19"})
+	ids := server.Values[int64](s, conn, "SELECT next_snowflake() FROM generate_series(1, 5000)")
+	mark := server.Value[int64](s, conn, "SELECT last_value FROM pgflurry.mark")
+	now := server.Value[int64](s, conn, "SELECT pgflurry.ticks(clock_timestamp())")
+	if tick := ids[len(ids)-1] >> 20; tick >= mark || tick > now+1001 || !slices.IsSorted(ids) {
+		s.Errorf("the last ID is %d ticks ahead of the clock, %d ahead of the mark, or they do not increase",
+			tick-now, tick-mark)
+	}
 }

@@ -77,9 +77,10 @@ func (s *story) command(number int, words ...string) {
 // shell runs a line with pgflurry and the programs of PostgreSQL at hand.
 func (s *story) shell(line string) {
 	s.Helper()
+	binary := program.Path(s) // built here, so that the build does not use up the time
 	command := exec.CommandContext(server.Within(s), "bash", "-euo", "pipefail", "-c", line)
 	command.Env = append(os.Environ(),
-		"PATH="+filepath.Dir(program.Path(s))+":"+filepath.Dir(server.Tool(s, "psql"))+":"+os.Getenv("PATH"))
+		"PATH="+filepath.Dir(binary)+":"+filepath.Dir(server.Tool(s, "psql"))+":"+os.Getenv("PATH"))
 	if out, err := command.CombinedOutput(); err != nil {
 		s.Fatalf("%s: %v\n%s", line, err, out)
 	}

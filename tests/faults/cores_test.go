@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/tests/support/program"
@@ -77,7 +78,7 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 		}
 		s := settings
 		s.Namespace, s.Clock, s.Issuer, s.Node = id, clock, c.generator, fmt.Sprint("node ", i)
-		s.Store = visitor{lease.NewPostgres(config), turns}
+		s.Store = visitor{lease.NewPostgres(config, fresh.Rules{}), turns}
 		if c.keeper, err = lease.NewKeeper(s); err != nil {
 			r.t.Fatal(err)
 		}

@@ -109,9 +109,7 @@ func BenchmarkSecondsOfIDsWhilePostgreSQLHangs(b *testing.B) {
 func freezeOnce(b *testing.B) []float64 {
 	cluster := server.Private(b, nil)
 	url := cluster.URL("postgres")
-	if err := migrations.Up(b.Context(), url, migrations.Settings{}); err != nil {
-		b.Fatal(err)
-	}
+	server.Migrate(b, url, migrations.Settings{})
 	r := &room{t: b, direct: url, conn: server.Connect(b, url), workers: 1024}
 	const proxies = 9
 	var conns []*pgx.Conn
@@ -158,9 +156,7 @@ func BenchmarkWritesOfALease(b *testing.B) {
 	const leases = 100
 	cluster := server.Private(b, map[string]string{"fsync": "on", "full_page_writes": "on", "checkpoint_timeout": "1h"})
 	url := cluster.URL("postgres")
-	if err := migrations.Up(b.Context(), url, migrations.Settings{}); err != nil {
-		b.Fatal(err)
-	}
+	server.Migrate(b, url, migrations.Settings{})
 	r := &room{t: b, direct: url, conn: server.Connect(b, url)}
 	r.cores(leases, lease.Settings{FirstWindow: time.Minute})
 	const length = 100 * time.Second // five renewals of each

@@ -54,9 +54,7 @@ func ownServer(t testing.TB, layout string) *room {
 	server.Binaries(t)
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
-	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: layout, DatabaseWorkers: 1}); err != nil {
-		t.Fatal(err)
-	}
+	server.Migrate(t, url, migrations.Settings{Layout: layout, DatabaseWorkers: 1})
 	r := furnish(t, url)
 	r.cluster = cluster
 	return r

@@ -143,20 +143,26 @@ func (s *storm) noteTicks(ids []int64) {
 func (s *storm) gone() {
 	s.t.Helper()
 	s.database.Lead("")
+	s.outages.away.Store(true)
+	defer s.outages.away.Store(false)
+	s.spent()
+}
+
+// spent waits until the ID database of each proxy refuses to give IDs.
+func (s *storm) spent() {
+	s.t.Helper()
 	for _, refused := range s.outages.refused {
 		select {
 		case <-refused: // a signal from before the outage
 		default:
 		}
 	}
-	s.outages.away.Store(true)
-	defer s.outages.away.Store(false)
 	deadline := time.After(patience)
 	for i, refused := range s.outages.refused {
 		select {
 		case <-refused:
 		case <-deadline:
-			s.t.Fatalf("PostgreSQL is away, and the ID database of %s still gives IDs", s.nodes[i].name)
+			s.t.Fatalf("PostgreSQL gives no IDs, and the ID database of %s still does", s.nodes[i].name)
 		}
 	}
 }
@@ -166,7 +172,7 @@ func (s *storm) below() {
 	s.t.Helper()
 	for worker := range int64(stormWorkers) {
 		newest := s.outages.newest[worker].Load()
-		if worker == function || newest == 0 || newest < s.outages.since {
+		if worker < functions || newest == 0 || newest < s.outages.since {
 			continue
 		}
 		if mark := s.mark(worker); newest >= mark {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/postgres"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -70,7 +71,7 @@ func (s *storm) stopProxy() {
 	worker := s.held(n)
 	n.proxy.Signal(syscall.SIGSTOP)
 	s.passed(worker)
-	end := s.usurp(n)
+	end := s.usurp(n.name)
 	n.proxy.Signal(syscall.SIGCONT) // it first answers the draws that wait in its sockets, before it hears of the loss
 	end()
 }
@@ -80,16 +81,16 @@ func (s *storm) silentLease() {
 	worker := s.held(n)
 	n.lease.Silence()
 	s.passed(worker)
-	end := s.usurp(n) // the clients of the first proxy still draw
+	end := s.usurp(n.name) // the clients of the first proxy still draw
 	end()
 	n.lease.Heal()
 }
 
-// usurp starts another proxy of the same node, which gets the node's last worker, and draws from it. end draws once
+// usurp starts another proxy with a node's name, which gets that node's last worker, and draws from it. end draws once
 // more and stops that proxy.
-func (s *storm) usurp(n *node) (end func()) {
+func (s *storm) usurp(node string) (end func()) {
 	s.t.Helper()
-	twin := program.ServeUnleased(s.t, s.through, n.name, short, "--drain-timeout", "1s")
+	twin := program.ServeUnleased(s.t, s.through, node, s.window, "--drain-timeout", "1s")
 	twin.Leased()
 	conn := s.again(twin.URL)
 	draw := func() {
@@ -124,7 +125,7 @@ func (s *storm) lostAnswers() {
 func (s *storm) cutDatabase() {
 	s.database.Lead("")
 	s.drawMany(1000)
-	s.database.Lead(fmt.Sprint("127.0.0.1:", s.cluster.Port))
+	s.database.Lead(s.balancer.Address())
 }
 
 func (s *storm) lockRow() {
@@ -211,8 +212,7 @@ func (s *storm) crashServer() {
 // failOver makes a standby, crashes the primary and promotes the standby. A synchronous standby has every acknowledged
 // commit. The other kind misses all commits since it was made.
 func (s *storm) failOver(synchronous bool) {
-	s.standbys++
-	name := fmt.Sprint("standby", s.standbys)
+	name := s.copyName()
 	source := ""
 	if synchronous {
 		source = fmt.Sprintf("host=127.0.0.1 port=%d", s.cluster.Port)
@@ -242,7 +242,17 @@ func (s *storm) failOver(synchronous bool) {
 		s.until("SELECT current_setting('synchronous_standby_names') = ''")
 	}
 	s.primary(standby)
-	if err := os.RemoveAll(old.Data); err != nil { // a long storm makes many standbys
+	s.remove(old)
+}
+
+func (s *storm) copyName() string {
+	s.copies++
+	return fmt.Sprint("standby", s.copies)
+}
+
+// remove deletes the files of a server that has ended: a long storm makes many.
+func (s *storm) remove(cluster *postgres.Cluster) {
+	if err := os.RemoveAll(cluster.Data); err != nil {
 		s.t.Error(err)
 	}
 }

@@ -228,16 +228,17 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
-	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "is the home of namespace",
-		"another copy has taken the place")
+	destroyed := migrations.Settings{Moved: true, OriginalDestroyed: true}
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "--original-destroyed")
+	says(t, migrations.Up(within(t), copied, destroyed), "is the home of namespace", "another copy has taken the place")
 	drop(t, original)
-	up(t, copied, migrations.Settings{Moved: true})
+	up(t, copied, destroyed)
 
 	another := server.Migrated(t)
 	restored := copyOf(t, another)
 	drop(t, another)
 	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // as if it came from another server
-	up(t, restored, migrations.Settings{Moved: true})
+	up(t, restored, destroyed)
 }
 
 func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
@@ -309,7 +310,8 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 			if strings.Contains(test.script, "ROLE searches") {
 				t.Cleanup(func() { server.Exec(t, url, "DROP OWNED BY searches CASCADE; DROP ROLE searches") })
 			}
-			got, _, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
+			judged, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
+			got := judged.IDs
 			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified ||
 				!strings.Contains(got.Why, test.why) {
 				t.Errorf("%+v, %v; want %+v and %q", got, err, test.want, test.why)
@@ -320,14 +322,15 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 	anybody := server.Connect(t, role(t, temporary, "anybody"))
 	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
-	ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID)
-	if err != nil || !ids.Unqualified || !segments.Unqualified {
+	here, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID)
+	if err != nil || !here.IDs.Unqualified || !here.Segments.Unqualified {
 		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v",
-			ids, segments, err)
+			here.IDs, here.Segments, err)
 	}
 	other, empty := server.Migrated(t), server.Database(t)
 	for _, url := range []string{other, empty} {
-		got, _, err := namespace.Answerable(within(t), server.Connect(t, url), "00000000-0000-0000-0000-000000000000")
+		judged, err := namespace.Answerable(within(t), server.Connect(t, url), "00000000-0000-0000-0000-000000000000")
+		got := judged.IDs
 		if err != nil || got.All || got.Unqualified || got.Why == "" {
 			t.Errorf("a database of another namespace or none: %+v, %v", got, err)
 		}

@@ -30,11 +30,17 @@ func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
 			break
 		}
 	}
+	recovered(t, cluster.URL("postgres"))
+}
+
+// recovered connects to a server as soon as it has recovered.
+func recovered(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
 	for ctx := within(t); ; {
-		again, err := pgx.Connect(ctx, cluster.URL("postgres"))
+		conn, err := pgx.Connect(ctx, url)
 		if err == nil {
-			again.Close(context.WithoutCancel(ctx))
-			return
+			t.Cleanup(func() { conn.Close(context.WithoutCancel(ctx)) })
+			return conn
 		}
 		if ctx.Err() != nil {
 			t.Fatal(err)

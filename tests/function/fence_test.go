@@ -20,14 +20,15 @@ type fencedPair struct {
 	t                *testing.T
 	primary, standby *postgres.Cluster
 	url              string
-	conn             *pgx.Conn // to the primary
+	conn             *pgx.Conn         // to the primary
+	options          map[string]string // of the standby
 }
 
 func newFencedPair(t *testing.T) *fencedPair {
 	t.Helper()
 	options := map[string]string{"max_prepared_transactions": "5"}
 	primary := server.Private(t, options)
-	p := &fencedPair{t: t, primary: primary, url: primary.URL("postgres")}
+	p := &fencedPair{t: t, primary: primary, url: primary.URL("postgres"), options: options}
 	up(t, p.url, migrations.Settings{})
 	p.conn = server.Connect(t, p.url)
 	p.standby = waitsForStandby(t, primary, options)
@@ -179,6 +180,58 @@ func TestOnlyACommitThatHasWaitedForTheStandbyOpensTicksForEverybody(t *testing.
 	}
 	rewrite(t, p.conn, "pgflurry.advance_slowly(bigint)", "IF became = 'committed' AND", "IF", 1)
 	if !p.free(t, ends[4].begin, ends[4].end) {
+		t.Error("without the guard nothing is noticed")
+	}
+}
+
+// A dump reads the sequences one by one: confirmed may come from a later moment than the mark.
+func TestAStartIsFencedWhateverTheSequencesSay(t *testing.T) {
+	p := newFencedPair(t)
+	free := func() bool {
+		run(t, p.conn, "SELECT setval('pgflurry.confirmed', pgflurry.ticks(clock_timestamp()) + 3600000)")
+		return p.free(t, "BEGIN; SELECT next_snowflake()", "SELECT")
+	}
+	if free() {
+		t.Error("another one draws from a start whose mark no commit has waited for")
+	}
+	rewrite(t, p.conn, "pgflurry.advance_slowly(bigint)", "fenced := tick = 0 OR target", "fenced := target", 1)
+	if !free() {
+		t.Error("without the guard nothing is noticed")
+	}
+}
+
+// The lane's counter ran over into a block that the mark does not cover with the next one. The transaction that raised
+// the mark has committed, but no standby was there. Then a call moves the mark, and is broken off.
+func TestACallThatIsBrokenOffLeavesNoWitnessForTheMarkThatItMoved(t *testing.T) {
+	p := newFencedPair(t)
+	stopAt(t, p.url, noon)
+	follows := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=standby", p.primary.Port)
+	free := func() bool {
+		server.Stop(t, p.standby)
+		server.Eventually(t, p.conn, "NOT EXISTS (SELECT FROM pg_stat_replication)")
+		run(t, p.conn, "SET synchronous_commit = local")
+		raiser := value[int64](t, p.conn, "SELECT txid_current()")
+		run(t, p.conn, fmt.Sprintf(`SELECT setval('pgflurry.lane', %d), setval('pgflurry.mark', %d),
+			nextval('pgflurry.mark'), setval('pgflurry.raiser', %d), setval('pgflurry.confirmed', %d)`,
+			(noon+5)<<22|laneStart+5000, (noon>>10+1)<<10, raiser, noon))
+		run(t, p.conn, fmt.Sprintf("ALTER SEQUENCE pgflurry.raiser MAXVALUE %d", raiser)) // no later one fits in
+		refused(t, p.conn, "22003", "SELECT next_snowflake()")
+		if mark := value[int64](t, p.conn, "SELECT last_value FROM pgflurry.mark"); mark <= (noon>>10+2)<<10 {
+			t.Fatalf("the mark is %d: the call has not moved it", mark)
+		}
+		run(t, p.conn, "ALTER SEQUENCE pgflurry.raiser NO MAXVALUE")
+		p.standby = server.Again(t, p.standby.Data, 0, p.options, map[string]string{"primary_conninfo": follows})
+		run(t, p.conn, "RESET synchronous_commit")
+		server.Eventually(t, p.conn, "EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
+		run(t, p.conn, "BEGIN; SELECT next_snowflake() FROM generate_series(1, 100)")
+		defer run(t, p.conn, "ROLLBACK")
+		return value[bool](t, p.conn, "SELECT txid_current_if_assigned() IS NULL")
+	}
+	if free() {
+		t.Error("a commit from before the mark moved opens the ticks below it to everybody")
+	}
+	rewrite(t, p.conn, "pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.raiser'::regclass, 0);", "", 1)
+	if !free() {
 		t.Error("without the guard nothing is noticed")
 	}
 }

@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"testing"
+	"time"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
@@ -111,5 +112,20 @@ func TestDownDoesNotTakeTheHomeFromDatabasesThatJoinedUnlessToldTo(t *testing.T)
 	}
 	if w := worker(t, joined); w != 1 {
 		t.Errorf("the joined function has worker %d", w)
+	}
+}
+
+func TestADatabaseThatJoinsDoesNotTakeOverAQuarantineThatIsTooShortInTicks(t *testing.T) {
+	home, joined := server.Database(t), server.Database(t)
+	up(t, home, migrations.Settings{Unit: 999 * time.Millisecond})
+	conn := server.Connect(t, home)
+	// as versions before the rule in ticks wrote it
+	run(t, conn, "ALTER TABLE pgflurry.namespace "+
+		"DROP CONSTRAINT IF EXISTS namespace_quarantine_outlives_a_window_in_ticks")
+	run(t, conn, "UPDATE pgflurry.namespace SET max_window = '1 hour', quarantine = '1 hour 4 s'")
+	up(t, joined, migrations.Settings{JoinURL: home})
+	if !value[bool](t, server.Connect(t, joined), `SELECT max_window = '1 hour' AND pgflurry.ticks_of(quarantine)
+		>= pgflurry.ticks_of(max_window) + 2 * pgflurry.ticks_of(skew) FROM pgflurry.namespace`) {
+		t.Error("the quarantine does not outlive a window in ticks")
 	}
 }

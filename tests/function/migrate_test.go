@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/fresh"
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
@@ -283,7 +284,7 @@ func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T
 func TestDownAfterAReseedFitsOnAScreen(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	store := lease.NewPostgres(&conn.Config().Config)
+	store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
 	defer store.Close()
 	if _, err := store.Reseed(within(t)); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgflurry/migrations"
@@ -114,8 +115,7 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, `UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid()
-			WHERE worker = 20;
-		SET session_replication_role = replica`)
+			WHERE worker = 20; UPDATE pgflurry.namespace SET generation = 3`)
 	for _, statement := range []string{
 		"UPDATE pgflurry.worker SET reserved_until = 99 WHERE worker = 20",
 		"UPDATE pgflurry.worker SET term = 2 WHERE worker = 20",
@@ -124,13 +124,27 @@ func TestGuardsRefuseToForgetIDs(t *testing.T) {
 		"TRUNCATE pgflurry.worker",
 		"UPDATE pgflurry.namespace SET sequence_bits = 11",
 		"UPDATE pgflurry.namespace SET epoch = now()",
-		"UPDATE pgflurry.namespace SET acquire_after = -1",
+		"UPDATE pgflurry.namespace SET generation = 2",
 		"DELETE FROM pgflurry.namespace",
 		"TRUNCATE pgflurry.namespace",
 	} {
 		if said := refused(t, conn, "23001", statement); said.Hint == "" {
 			t.Errorf("%s: no hint", statement)
 		}
+	}
+	// A session of a client that looks like a subscription once lost its writes in silence.
+	run(t, conn, "SET session_replication_role = replica")
+	for _, statement := range []string{
+		"UPDATE pgflurry.namespace SET acquire_after = 5", "UPDATE pgflurry.namespace SET sequence_bits = 11",
+		"UPDATE pgflurry.worker SET node = 'n' WHERE worker = 20",
+		"UPDATE pgflurry.worker SET reserved_until = 99 WHERE worker = 20",
+	} {
+		if said := refused(t, conn, "55000", statement); !strings.Contains(said.Hint, "origin") {
+			t.Errorf("%s: the hint is %q", statement, said.Hint)
+		}
+	}
+	for _, statement := range []string{"DELETE FROM pgflurry.worker", "TRUNCATE pgflurry.namespace"} {
+		refused(t, conn, "23001", statement)
 	}
 	run(t, conn, "RESET session_replication_role")
 	refused(t, conn, "23514", "UPDATE pgflurry.namespace SET quarantine = '61 s'")

@@ -231,9 +231,7 @@ func (s *storm) judge(t *testing.T) {
 	if total < 50_000 || s.broken.Load() == 0 {
 		t.Errorf("only %d IDs and %d broken statements: this proves nothing", total, s.broken.Load())
 	}
-	conn := server.Connect(t, s.url)
-	held := value[int](t, conn, "SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass")
-	if held > 0 {
-		t.Errorf("%d locks of the function were left behind", held)
-	}
+	// a backend goes on for a while after its client has left
+	server.Eventually(t, recovered(t, s.url), `NOT EXISTS (SELECT FROM pg_locks WHERE relation IN (
+		'pgflurry.function_lock'::regclass, 'pgflurry.function_lock_stand_in'::regclass))`)
 }

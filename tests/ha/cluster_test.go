@@ -141,7 +141,7 @@ func (c *cluster) migrate() {
 		"host=haproxy port=5000 user=postgres dbname=postgres", "-v", "owner="+owner, "-v", "lease="+lease,
 		"-v", "application="+application, "-f", c.file(balancer, "roles.sql"))
 	c.command(append(os.Environ(), "PGPASSWORD="+owner), program.Path(c.t), "migrate", "up",
-		"--database", "host=haproxy port=5000 user=owner dbname=app")
+		"--restart-quarantine", "0s", "--database", "host=haproxy port=5000 user=owner dbname=app")
 	c.command(append(os.Environ(), "PGPASSWORD="+owner), "psql", "-XqAt",
 		"host=haproxy port=5000 user=owner dbname=app", "-c", "CALL pgflurry.grant_lease('lease')")
 	c.checkpoint()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/migrations"
@@ -83,7 +84,7 @@ func (h *house) start(node, url string) *core {
 		h.t.Fatal(err)
 	}
 	c.keeper, err = lease.NewKeeper(lease.Settings{
-		Namespace: h.namespace.ID, Store: lease.NewPostgres(config), Issuer: c.ids, Clock: clock,
+		Namespace: h.namespace.ID, Store: lease.NewPostgres(config, fresh.Rules{}), Issuer: c.ids, Clock: clock,
 		Node: node, Wait: c.wait,
 	})
 	if err != nil {

@@ -19,9 +19,7 @@ func ownServer(t *testing.T, layout string) (*postgres.Cluster, *room) {
 	server.NoLeak(t)
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
-	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: layout, DatabaseWorkers: 1}); err != nil {
-		t.Fatal(err)
-	}
+	server.Migrate(t, url, migrations.Settings{Layout: layout, DatabaseWorkers: 1})
 	return cluster, enter(t, url)
 }
 

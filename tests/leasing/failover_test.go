@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/lease"
 	"pgflurry/postgres"
 	"pgflurry/tests/support/server"
@@ -49,7 +50,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 		config.DialFunc = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, fmt.Sprint("127.0.0.1:", port.Load()))
 		}
-		s := lease.NewPostgres(config)
+		s := lease.NewPostgres(config, fresh.Rules{})
 		t.Cleanup(s.Close)
 		return s
 	}

@@ -143,13 +143,19 @@ func TestAReleaseBringsBackTheAcknowledgedMarkThatTheRowHasForgotten(t *testing.
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
 	acknowledged := a.Grant.Until + 30_000 // acknowledged by a renewal that the row has lost
-	if err := s.Release(r.context(), a.Lease, acknowledged); err != nil {
-		t.Fatal(err)
+	var lost *lease.Lost
+	if err := s.Release(r.context(), a.Lease, acknowledged); !errors.As(err, &lost) || !lost.Forgot {
+		t.Fatalf("release: %v, expected that it tells of lost writes", err)
 	}
 	if mark := r.mark(1); mark != acknowledged {
 		t.Errorf("the mark is %d, but IDs up to %d may exist", mark, acknowledged)
 	}
 	var refusal *lease.Refusal
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.GateClosed {
+		t.Fatalf("acquire: %v, expected the gate, because acknowledged writes are gone", err)
+	}
+	r.do("UPDATE pgflurry.namespace SET acquire_after = 0") // as its owner
 	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Until != acknowledged {
 		t.Errorf("acquire: %v, expected that the worker is free at %d", err, acknowledged)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
@@ -80,7 +81,7 @@ func (r *room) store(url string) *lease.Postgres {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	store := lease.NewPostgres(config)
+	store := lease.NewPostgres(config, fresh.Rules{})
 	r.t.Cleanup(store.Close)
 	return store
 }

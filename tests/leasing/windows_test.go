@@ -63,6 +63,33 @@ func TestMaxWindowTakesItsQuarantineAlongAndMayBeSaidAgain(t *testing.T) {
 	r.expectWindows("00:00:02 00:02:00")
 }
 
+// Leases count in ticks, and each length is rounded up by itself.
+func TestAQuarantineOutlivesAWindowAndTwiceTheSkewInTicksOfAnyUnit(t *testing.T) {
+	for _, unit := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 999 * time.Millisecond, time.Second} {
+		t.Run(unit.String(), func(t *testing.T) {
+			server.NoLeak(t)
+			r := enter(t, server.MigratedWith(t, migrations.Settings{
+				Layout: "41/0/3/12", DatabaseWorkers: 1, Unit: unit, MaxWindow: 3601 * time.Second,
+			}))
+			for _, skew := range []time.Duration{2 * time.Second, 1500 * time.Millisecond, 100 * time.Millisecond} {
+				r.do("UPDATE pgflurry.namespace SET skew = make_interval(secs => $1)", skew.Seconds())
+				for _, maxWindow := range []time.Duration{
+					24 * hour, hour, 117001 * time.Millisecond, 116 * time.Second, 1001 * time.Millisecond,
+				} {
+					if err := r.resize(maxWindow); err != nil {
+						t.Fatal(err)
+					}
+					if short := ask[int64](r, "SELECT pgflurry.ticks_of(max_window) + 2 * pgflurry.ticks_of(skew) "+
+						"- pgflurry.ticks_of(quarantine) FROM pgflurry.namespace"); short > 0 {
+						t.Errorf("max_window and quarantine are %s: with a skew of %v the quarantine lacks %d ticks",
+							r.windows(), skew, short)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestANewNamespaceMayBeginWithLongWindows(t *testing.T) {
 	server.NoLeak(t)
 	r := enter(t, server.MigratedWith(t, migrations.Settings{Layout: small, DatabaseWorkers: 1, MaxWindow: hour}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -58,31 +59,87 @@ func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoe
 	}
 }
 
-func TestServersWithDatabasesOfTheirOwnReplanOneAfterTheOtherAboveOneBound(t *testing.T) {
+// following runs the commands of a hint as they stand there. It only fills in the two words that the operator chooses.
+func following(t *testing.T, conn *pgx.Conn, refused error, number int) {
+	t.Helper()
+	_, commands, found := strings.Cut(server.Hint(refused), "run: ")
+	if !found {
+		t.Fatalf("the hint has no command: %v (%s)", refused, server.Hint(refused))
+	}
+	commands, _, _ = strings.Cut(commands, "\n")
+	server.Do(t, conn, strings.NewReplacer("ABOVE", "1000", "SERVER", strconv.Itoa(number)).Replace(commands))
+}
+
+func TestServersWithDatabasesOfTheirOwnThatFollowTheHintsToAThirdServerRepeatNoNumber(t *testing.T) {
 	var conns []*pgx.Conn
-	var all []int64
-	for k := range 3 {
+	var all []string
+	draw := func(k, n int) {
+		t.Helper()
+		for _, number := range next(t, conns[k-1], "app.ticket_"+strconv.Itoa(k), n) {
+			all = append(all, strconv.FormatInt(number, 10))
+		}
+	}
+	for k := 1; k <= 3; k++ {
 		conn := server.Connect(t, server.Migrated(t))
 		server.Do(t, conn, "CREATE SCHEMA app")
 		conns = append(conns, conn)
-		if k < 2 {
-			server.Value[string](t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 2, $1::int)", k+1)
+		if k < 3 {
+			server.Value[string](t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 2, $1::int)", k)
+			draw(k, 100*k)
 		}
 	}
-	for i, conn := range conns {
-		k := i + 1
-		if k == 3 { // the new server
-			server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 3, 3); "+
-				"SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, 3)")
-		} else {
-			all = append(all, next(t, conn, "app.ticket_"+strconv.Itoa(k), 50)...)
-			server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, $1::int)", k)
+	for _, k := range []int{2, 3, 1} {
+		// What an operator tries first is refused, because one database does not know the numbers of the others.
+		code := "22023"
+		if k == 3 {
+			code = "42704"
 		}
-		all = append(all, next(t, conn, "app.ticket_"+strconv.Itoa(k), 50)...)
+		short := server.Refused(t, conns[k-1], code, "SELECT pgflurry.replan_offset_sequences('app.ticket', 3)")
+		server.Refused(t, conns[k-1], code, "SELECT pgflurry.replan_offset_sequences('app.ticket', 3, NULL, "+
+			strconv.Itoa(k)+")")
+		following(t, conns[k-1], short, k)
+		for each := 1; each <= 3; each++ {
+			if each != 3 || k != 2 { // the third has its sequence later
+				draw(each, 50)
+			}
+		}
 	}
-	slices.Sort(all)
-	if n := len(slices.Compact(all)); n != 2*50+3*50 {
-		t.Errorf("%d different numbers of %d", n, 2*50+3*50)
+	if again := twice(all); len(again) > 0 {
+		t.Errorf("of %d numbers these came twice: %v", len(all), again)
+	}
+	// A sequence beside one of the present plan gets the same hint.
+	beside := server.Refused(t, conns[0], "55000", "SELECT pgflurry.create_offset_sequences('app.ticket', 4, 4)")
+	server.Says(t, beside, "replan_offset_sequences('app.ticket', 4, ABOVE, SERVER)")
+}
+
+func TestAReplanOnAServerThatHasPassedTheBoundSaysWhichNumbersMayHaveComeTwice(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2, 2)")
+	next(t, conn, "ticket_2", 600)
+	server.Says(t, server.Refused(t, conn, "22023", "SELECT pgflurry.replan_offset_sequences('ticket', 3, 1000, 2)"),
+		"number 1200 has been reached", "above 1000", "from 1001 to 1200")
+}
+
+func TestNumbersOfASequenceThatWasDroppedDoNotComeAgain(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 3)")
+	gone := next(t, conn, "ticket_3", 100)
+	last := server.Value[int64](t, conn, "SELECT last_value FROM ticket_3")
+	server.Says(t, server.Refused(t, conn, "55000", "SELECT pgflurry.replan_offset_sequences('ticket', 2)"),
+		"public.ticket_3 is not in the plan", "last_value", "above")
+	server.Do(t, conn, "DROP SEQUENCE ticket_3")
+	for _, servers := range []string{"2", "3", "4"} {
+		replan := "SELECT pgflurry.replan_offset_sequences('ticket', " + servers + ")"
+		server.Says(t, server.Refused(t, conn, "22023", replan), "sequence public.ticket_3 is not here",
+			"no less than the last number")
+	}
+	server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3, $1)", last)
+	for k := range 3 {
+		for _, number := range next(t, conn, "ticket_"+strconv.Itoa(k+1), 50) {
+			if slices.Contains(gone, number) {
+				t.Fatalf("server %d gives %d, which ticket_3 gave before it was dropped", k+1, number)
+			}
+		}
 	}
 }
 
@@ -131,7 +188,7 @@ func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
 	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3); DROP SEQUENCE ticket_3")
 	// it would begin with 3, which another sequence has given
 	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)")
-	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3, 100)")
 	if n := next(t, conn, "ticket_3", 1); slices.Contains(one, n[0]) {
 		t.Errorf("server 3 draws %v, and server 1 had %v", n, one)
 	}

@@ -3,6 +3,7 @@ package regions
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,6 +166,22 @@ func TestACopyOfADatabaseThatJoinedARegionBeginsAnotherAsAHome(t *testing.T) {
 	up(t, further, migrations.Settings{JoinURL: copied})
 	if worker := seenAt(t, further).FunctionWorker; worker != 161 {
 		t.Errorf("what joins it gets worker %d, expected 161", worker)
+	}
+}
+
+// A replica of a database has its claim. So a copy that has become another ID space needs a claim of its own.
+func TestTheReplicaOfACopyThatIsAnIDSpaceOfItsOwnIsNoReplicaOfTheOriginal(t *testing.T) {
+	original := server.Private(t, nil)
+	up(t, original.URL("postgres"), migrations.Settings{})
+	copied := server.Clone(t, original, "copied")
+	server.Exec(t, copied.URL("postgres"), "CALL pgflurry.new_namespace(true)")
+	replica := server.Standby(t, copied, "replica", "", nil)
+	c := check(t, original.URL("postgres"), replica.URL("postgres"))
+	if len(c.Notes) > 0 || len(c.Collisions) != 1 || !strings.Contains(c.Collisions[0].Why, "two ID spaces") {
+		t.Errorf("check says of the original and of the copy's replica: %+v", c)
+	}
+	if c := check(t, copied.URL("postgres"), replica.URL("postgres")); !c.MayCoexist || len(c.Notes) != 1 {
+		t.Errorf("check says of the copy and of its replica: %+v", c)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/segment"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/server"
@@ -19,10 +20,12 @@ func source(t testing.TB, url string) (s *segment.Source, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = segment.New(segment.Settings{Open: func() segment.Store { return segment.NewPostgres(config) }})
+	open := func() segment.Store { return segment.NewPostgres(config, fresh.Rules{}) }
+	s, err = segment.New(segment.Settings{Open: open})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.From(s.Origin(), server.Value[string](t, server.Connect(t, url), "SELECT pgflurry.segment_origin()"))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

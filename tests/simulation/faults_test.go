@@ -83,7 +83,11 @@ func (h *history) renew(n rows.Renew) rows.Answer {
 
 // apply commits a write. If replicated is true, the synchronous standby has it, and all commits before it.
 func (h *history) apply(w *write, replicated bool) {
+	closed := h.table.Closed
 	w.clean = h.execute(w)
+	if closed && (w.acquire != nil && w.clean[4] != nil || w.renew != nil && w.clean[3] != nil) {
+		h.broken("invariant 8: a closed database granted %v", w.clean)
+	}
 	w.applied = true
 	w.bytes = acknowledged(w.clean, nil, "COMMIT")
 	h.commit(w.owner)
@@ -96,6 +100,9 @@ func (h *history) apply(w *write, replicated bool) {
 func (h *history) answer(p *process, w *write) {
 	h.granted(p, w)
 	p.goOn(reply{bytes: w.bytes})
+	if w.renew != nil && w.clean[10].(bool) {
+		p.revoked = true
+	}
 }
 
 // setClock sets the database's clock.
@@ -122,32 +129,6 @@ func (h *history) cut() {
 	}
 }
 
-// restart is a crash of the server. All commits are there afterwards.
-func (h *history) restart() {
-	h.cut()
-}
-
-// failover promotes the standby, on a new timeline. The standby lacks the last commits. If it is synchronous, none of
-// those was acknowledged.
-func (h *history) failover() {
-	if !h.failovers {
-		return
-	}
-	h.failed++
-	h.cut()
-	least := 1
-	if !h.acked {
-		least = h.durable
-	}
-	h.forget(max(least, len(h.commits)-h.choose("commits lost", 0, 12)))
-	h.newTimeline()
-	h.table.Timeline = h.commits[len(h.commits)-1].table.Timeline
-	if !h.steps {
-		h.offset = time.Duration(h.choose("clock of the new server", 0, h.world.offset)) * time.Millisecond
-	}
-	h.tick()
-}
-
 // forget sets the table back to the state after keep commits.
 func (h *history) forget(keep int) {
 	for _, c := range h.commits[keep:] {
@@ -158,6 +139,7 @@ func (h *history) forget(keep int) {
 	h.durable = min(h.durable, keep)
 	left := h.commits[keep-1].table.Clone()
 	left.Server, left.Now = h.table.Server, h.table.Now
+	left.Started, left.Born = h.table.Started, false
 	h.table = &left
 }
 
@@ -175,6 +157,7 @@ func (h *history) restore() {
 	if h.choose("another timeline", 0, 1) == 1 { // a disk snapshot keeps its timeline
 		h.newTimeline()
 	}
+	h.starts()
 	h.reseed()
 	for i := range h.processes {
 		h.processes[i] = h.start(fmt.Sprint("node ", i))

@@ -35,11 +35,13 @@ type history struct {
 	offset    time.Duration // of the database's clock
 	table     *rows.Table
 	commits   []commit
+	written   int     // number of the last commit
 	durable   int     // number of commits that the synchronous standby has
 	jitter    float64 // of each keeper's pauses, in [0, 1)
 	processes []*process
 	tombs     []*process // ended in good order
 	inFlight  []*write   // nobody waits for them, and they will still arrive
+	olds      []server   // former primaries, as they were when another one took their place
 	lives     int
 	timelines int
 
@@ -53,8 +55,9 @@ type history struct {
 
 // commit is the table after a commit, and its owner.
 type commit struct {
-	table rows.Table
-	owner string
+	number int // no other commit has it, on whatever server
+	table  rows.Table
+	owner  string
 }
 
 // tenure is everything that clean acknowledgements granted to one acquisition.
@@ -73,8 +76,9 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 	h.table = &rows.Table{
 		Settings: rows.Settings{
 			Namespace: name, MaxWindow: window.Milliseconds(), Skew: skew, Quarantine: quarantine,
-			End: 1 << layout.TimestampBits, Unit: 1000,
+			RestartQuarantine: rows.Usual, End: 1 << layout.TimestampBits, Unit: 1000,
 		},
+		Oids: "here", Born: true, Generation: 1, Joins: true,
 		Rows: make([]rows.Row, 1+choose("workers", 1, workers)),
 	}
 	h.table.Rows[0].Database = true
@@ -115,7 +119,8 @@ func (h *history) pass(d time.Duration) {
 }
 
 func (h *history) commit(owner string) {
-	h.commits = append(h.commits, commit{table: h.table.Clone(), owner: owner})
+	h.written++
+	h.commits = append(h.commits, commit{number: h.written, table: h.table.Clone(), owner: owner})
 	if last := len(h.commits) - 2; last >= 0 {
 		for i, r := range h.table.Rows {
 			if before := h.commits[last].table.Rows[i].Mark; r.Mark < before {
@@ -134,7 +139,7 @@ func (h *history) run(steps int) {
 // step lets one thing happen.
 func (h *history) step() {
 	p := h.processes[h.choose("process", 0, len(h.processes)-1)]
-	switch h.choose("what", 0, 39) {
+	switch h.choose("what", 0, 59) {
 	default:
 		h.act(p)
 	case 20, 21, 22, 23, 24, 25:
@@ -166,6 +171,12 @@ func (h *history) step() {
 		h.restore()
 	case 39:
 		h.operate()
+	case 40:
+		h.failback()
+	case 41:
+		h.close()
+	case 42, 43, 44, 45:
+		h.open()
 	}
 	for _, p := range h.tombs {
 		p.draw(1)
@@ -253,6 +264,7 @@ func (h *history) granted(p *process, w *write) {
 	default:
 		return
 	}
+	p.revoked = false
 	for _, other := range h.tenures[t.worker] {
 		if other != t && other.from < t.until && t.from < other.until {
 			h.twice("invariant 3: two grants of one tick", t, other)

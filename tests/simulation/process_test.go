@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fresh"
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/tests/support/rows"
@@ -39,6 +40,7 @@ type process struct {
 	last    int64     // the last ID
 	shown   int64     // the last reading of its clock
 	wrong   string    // a broken invariant that its goroutine found
+	revoked bool      // the database said that it is closed, and has granted nothing since
 	over    bool      // it was asked to end and the keeper knows: it must issue nothing more
 }
 
@@ -100,8 +102,11 @@ func (h *history) start(node string) *process {
 	config := connection.Copy()
 	config.DialFunc = dialer(p)
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+	store := lease.NewPostgres(config, fresh.Rules{
+		Age: window, Now: p.clock.Monotonic, Jitter: func() float64 { return h.jitter },
+	})
 	p.keeper, err = lease.NewKeeper(lease.Settings{
-		Namespace: h.name, Store: lease.NewPostgres(config), Issuer: audited{p}, Clock: p.clock, Node: node,
+		Namespace: h.name, Store: store, Issuer: audited{p}, Clock: p.clock, Node: node,
 		Window: window, FirstWindow: firstWindow, Log: slog.New(slog.DiscardHandler),
 		Wait:   func(_ context.Context, d time.Duration) error { return p.ask(event{wait: d}).err },
 		Jitter: func() float64 { return h.jitter },
@@ -143,6 +148,8 @@ func (a audited) Grant(worker int, from, until int64) error {
 	return a.ids.Grant(worker, from, until)
 }
 
+func (a audited) Revoke() { a.ids.Revoke() }
+
 func (a audited) Seal() { a.ids.Seal() }
 
 // tenure returns the latest one of a worker.
@@ -165,6 +172,9 @@ func (p *process) draw(n int) {
 	first, count, err := p.ids.TryNextN(n)
 	if p.over && (count > 0 || !errors.Is(err, generator.ErrSealed)) {
 		p.h.broken("invariant 7: life %d, which has ended, issued %d IDs, error %v", p.life, count, err)
+	}
+	if p.revoked && count > 0 {
+		p.h.broken("invariant 8: life %d, whose database is closed, issued %d IDs", p.life, count)
 	}
 	for id := first; id < first+int64(count); id++ {
 		p.h.issued(p, id)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // steps is the length of a history.
-const steps = 200
+const steps = 300
 
 // histories returns the number of histories of each proof by seed. rapid leads a fifth as many. The race detector makes
 // them several times slower, and has little to see: only one goroutine runs at a time.

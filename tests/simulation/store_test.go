@@ -18,7 +18,7 @@ func acquireIn(t *rows.Table, r lease.Request, choose func([]int) int) (lease.Ac
 		return lease.Acquired{
 			Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
 			Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
-			DatabaseMicros: a[8].(int64),
+			DatabaseMicros: a[8].(int64), Place: a[16].(string), Rest: time.Duration(a[19].(int64)) * time.Microsecond,
 		}, nil
 	case a[9] != nil:
 		return lease.Acquired{}, &lease.Refusal{
@@ -41,7 +41,8 @@ func renewIn(t *rows.Table, r lease.Renewal) (lease.Renewed, error) {
 		return lease.Renewed{}, &lease.Lost{
 			Worker: r.Worker, Mark: a[5].(int64), Acknowledged: r.Acknowledged,
 			Taken: a[6].(bool), Retired: a[8].(bool), Expired: a[9].(bool),
+			Place: a[11].(string), Forgot: a[12].(bool),
 		}
 	}
-	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64), Place: a[11].(string)}, nil
 }

@@ -29,9 +29,7 @@ func newPair(t *testing.T) *pair {
 	t.Helper()
 	server.Binaries(t)
 	p := &pair{t: t, primary: server.Private(t, nil)}
-	if err := migrations.Up(t.Context(), p.primary.URL("postgres"), migrations.Settings{}); err != nil {
-		t.Fatal(err)
-	}
+	server.Migrate(t, p.primary.URL("postgres"), migrations.Settings{})
 	p.standby = server.Standby(t, p.primary, "standby", "host=127.0.0.1 port="+fmt.Sprint(p.primary.Port), nil)
 	server.Eventually(t, server.Connect(t, p.primary.URL("postgres")),
 		"EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')")

@@ -27,9 +27,7 @@ func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {
 	server.Binaries(t)
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
-	if err := migrations.Up(t.Context(), direct, migrations.Settings{Layout: "41/0/10/12"}); err != nil {
-		t.Fatal(err)
-	}
+	server.Migrate(t, direct, migrations.Settings{Layout: "41/0/10/12"})
 	link, through := network.To(t, direct)
 	proxy := program.Serve(t, through, "a proxy", "--id-database", "pgflurry", "--id-auth", "trust")
 	ids := server.Parse(t, proxy.URL)

@@ -1,4 +1,5 @@
-// Package network gives a way to a server that a test can cut, silence, or end in the middle of an answer.
+// Package network gives a way to a server that a test can cut, silence, end in the middle of an answer, or lead
+// elsewhere.
 package network
 
 import (

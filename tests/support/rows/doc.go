@@ -3,5 +3,5 @@
 //
 // Its test loads any state into PostgreSQL and runs the same statement there and here. Then it compares the answers and
 // the new states. It also removes guards of the statements, one at a time, and expects that the comparison notices
-// each.
+// each. It repeats acquire, renew and release as a role that may only keep leases, under the guards.
 package rows

@@ -55,6 +55,30 @@ var mutants = []struct {
 	{
 		"acquire: … the skew included", "acquire", "$9::bigint + 2 * pgflurry.ticks_of(n.skew)", "$9::bigint", 1,
 	},
+	{"acquire: nothing in a closed database", "acquire", "NOT ns.closed AND ", "", 1},
+	{"acquire: nothing after a start of the server", "acquire", " AND ns.settled <= ns.now", "", 1},
+	{
+		"acquire: … to the tick", "acquire", "pgflurry.ticks(pg_postmaster_start_time()) + 1",
+		"pgflurry.ticks(pg_postmaster_start_time())", 1,
+	},
+	{
+		"acquire: … unless nothing can be forgotten", "acquire", "n.born = pg_postmaster_start_time()",
+		"n.born IS NOT NULL", 1,
+	},
+	{
+		"acquire: … for as long as the namespace says", "acquire",
+		"coalesce(pgflurry.ticks_of(n.restart_quarantine),",
+		"coalesce(NULL,", 1,
+	},
+	{
+		"acquire: … or the longest window lasts", "acquire",
+		"greatest(pgflurry.ticks_of(n.max_window), $9::bigint)",
+		"pgflurry.ticks_of(n.max_window)", 1,
+	},
+	{
+		"acquire: … the skew included", "acquire", "$9::bigint) + 2 * pgflurry.ticks_of(n.skew)",
+		"$9::bigint) + pgflurry.ticks_of(n.skew)", 1,
+	},
 	{"acquire: no copy", "acquire", " AND NOT ns.copied", "", 1},
 	{"acquire: no database without worker rows", "acquire", " AND ns.home IS NULL", "", 1},
 	{"acquire: the right namespace", "acquire", "WHERE ns.matches AND ns.home", "WHERE true AND ns.home", 1},
@@ -96,8 +120,35 @@ var mutants = []struct {
 		"w.reserved_until + greatest(1000000, ns.now", 1,
 	},
 	{
-		"renew: the right namespace, and no copy", "renew", "WHERE ns.matches\n      AND w.worker",
-		"WHERE true\n      AND w.worker", 1,
+		"renew: the right namespace, and no copy", "renew", "WHERE ns.matches AND NOT ns.closed\n      AND w.worker",
+		"WHERE NOT ns.closed\n      AND w.worker", 1,
+	},
+	{"renew: nothing in a closed database", "renew", " AND NOT ns.closed\n", "\n", 1},
+	{
+		"renew: not after another server might have granted it", "renew",
+		"      AND (w.renewed_at < ns.started AND pgflurry.ticks(w.renewed_at) + ns.settling <= ns.now) IS NOT TRUE\n",
+		"", 1,
+	},
+	{"renew: … unless nothing can be forgotten", "renew", "n.born = pg_postmaster_start_time()", "false", 1},
+	{"renew: … or it was renewed since", "renew", "w.renewed_at < ns.started AND", "ns.started IS NOT NULL AND", 2},
+	{"renew: … for a quarantine at most", "renew", "least(pgflurry.ticks_of(n.quarantine),\n", "least(NULL,\n", 1},
+	{
+		"renew: … as long as the namespace says", "renew", "coalesce(pgflurry.ticks_of(n.restart_quarantine),",
+		"coalesce(NULL,", 1,
+	},
+	{"renew: a term that went back is a witness", "renew", "(w.term < $4::bigint OR", "(false OR", 1},
+	{"renew: another owner of the same term is a witness", "renew", "w.owner <> $3::uuid OR", "false OR", 1},
+	{
+		"renew: another owner of a later term is none", "renew",
+		"w.term = $4::bigint AND w.owner <> $3::uuid OR",
+		"w.owner <> $3::uuid OR", 1,
+	},
+	{"renew: a mark that went back is a witness", "renew", "OR w.reserved_until < $5::bigint)", ")", 1},
+	{"renew: a witness closes the gate", "renew", "ns.now + ns.quarantine), joins", "0), joins", 1},
+	{"renew: … and makes the joins unknown", "renew", ", joins_complete_on = NULL", "", 1},
+	{
+		"renew: … in the right database", "renew", "WHERE ns.matches AND w.worker = $2::integer\n",
+		"WHERE w.worker = $2::integer\n", 1,
 	},
 	{"renew: a failover closes the gate", "renew", "WHERE ns.matches AND ns.moved", "WHERE false", 1},
 	{"release: owner", "release", "AND w.owner = $3::uuid AND", "AND $3::uuid IS NOT NULL AND", 1},
@@ -106,8 +157,27 @@ var mutants = []struct {
 		"release: the acknowledged mark comes back", "release", "greatest(w.reserved_until, $5::bigint)",
 		"greatest(w.reserved_until, $5::bigint * 0)", 1,
 	},
+	{"release: a term that went back is a witness", "release", "(w.term < $4::bigint OR", "(false OR", 1},
+	{"release: another owner of the same term is a witness", "release", "w.owner <> $3::uuid OR", "false OR", 1},
+	{"release: a mark that went back is a witness", "release", "OR w.reserved_until < $5::bigint)", ")", 1},
+	{
+		"release: a witness closes the gate", "release",
+		"pgflurry.ticks(clock_timestamp()) + pgflurry.ticks_of(n.quarantine))",
+		"0)", 1,
+	},
+	{"release: … and makes the joins unknown", "release", ",\n        joins_complete_on = NULL", "", 1},
+	{"release: … in the right database", "release", " AND pgflurry.is_original()", "", 1},
+	{"release: … that has the rows", "release", " AND n.home IS NULL", "", 1},
 	{"reseed: marks are raised", "reseed", "greatest(w.reserved_until, ns.mark)", "w.reserved_until", 1},
 	{"reseed: leases end", "reseed", "term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END", "term = w.term", 1},
+	{
+		"reseed: the place changes", "reseed", "generation = greatest(n.generation + 1, ns.now)",
+		"generation = n.generation", 1,
+	},
+	{
+		"reseed: the joins are unknown", "reseed", "joins_complete_on = NULL",
+		"joins_complete_on = n.joins_complete_on", 1,
+	},
 	{"reseed: the gate closes", "reseed", "greatest(n.acquire_after, ns.opens)", "n.acquire_after", 1},
 	{
 		"quarantine: who is past his mark has lost his lease", "quarantine",
@@ -137,19 +207,20 @@ var mutants = []struct {
 }
 
 func TestTheComparisonNoticesEachGuardThatIsLeftOut(t *testing.T) {
-	r := newRoom(t)
+	r := newRoom(t, time.Millisecond, usual)
 	original := map[string]string{}
 	for name, text := range r.statements {
 		original[name] = text
 	}
 	var report strings.Builder
 	for _, m := range mutants {
-		if n := strings.Count(original[m.statement], m.from); n != m.times {
+		from, to := staged.Replace(m.from), staged.Replace(m.to)
+		if n := strings.Count(original[m.statement], from); n != m.times {
 			t.Errorf("%s: %q stands %d times in %s.sql, expected %d: the mutant no longer fits",
 				m.guard, m.from, n, m.statement, m.times)
 			continue
 		}
-		r.statements[m.statement] = strings.ReplaceAll(original[m.statement], m.from, m.to)
+		r.statements[m.statement] = strings.ReplaceAll(original[m.statement], from, to)
 		begin := time.Now()
 		tried, what := r.untilDifferent(m.statement, 4000)
 		r.statements[m.statement] = original[m.statement]

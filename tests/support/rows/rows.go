@@ -1,25 +1,39 @@
 package rows
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statements of
 // the same name do. Times are ticks.
 type Table struct {
 	Settings
-	Now    int64  // the database's clock
-	Server string // WAL timeline of the server; "": not known
-	Copied bool
-	Home   string
+	Now     int64  // the database's clock
+	Started int64  // when the server started
+	Server  string // WAL timeline of the server; "": not known
+	Oids    string // of server, database and table; with the generation they are the place
+	Copied  bool
+	Closed  bool
+	Home    string
 
 	Timeline     string // of the namespace row; "": NULL
+	Born         bool   // the namespace row was written since the server started
+	Generation   int64
 	AcquireAfter int64
+	GateBy       string
+	Joins        bool  // every database that has joined is known
 	Rows         []Row // by worker
 }
+
+// Usual is a restart quarantine of NULL.
+const Usual = -1
 
 // Settings are fixed in the namespace row.
 type Settings struct {
 	Namespace                   string
 	MaxWindow, Skew, Quarantine int64
+	RestartQuarantine           int64 // Usual, or a number of ticks; 0: a restart forgets nothing
 	End                         int64 // of the timestamp bits
 	Unit                        int64 // microseconds
 }
@@ -84,6 +98,25 @@ func (t *Table) gate(a Acquire) int64 {
 	return 0
 }
 
+// settling returns how long this proxy gets nothing after a start of the server.
+func (t *Table) settling(longest int64) int64 {
+	if t.RestartQuarantine != Usual {
+		return t.RestartQuarantine
+	}
+	return max(t.MaxWindow, longest) + 2*t.Skew
+}
+
+// mayForget reports whether the server may have forgotten something when it started.
+func (t *Table) mayForget() bool { return !t.Born && t.RestartQuarantine != 0 }
+
+// settled returns the tick at which all that the server may have forgotten has ended.
+func (t *Table) settled(a Acquire) int64 {
+	if !t.mayForget() {
+		return 0
+	}
+	return t.Started + 1 + t.settling(a.Longest)
+}
+
 // free returns the tick from which this proxy may take a row.
 func (t *Table) free(r *Row, a Acquire) int64 {
 	if r.Term == 0 || r.Released {
@@ -96,6 +129,20 @@ func (t *Table) closeGate() {
 	t.Timeline = t.Server
 	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
 }
+
+// forgot reports whether a row proves that acknowledged writes are gone.
+func (r *Row) forgot(owner string, term, acknowledged int64) bool {
+	return r.Term < term || r.Term == term && r.Owner != "" && r.Owner != owner || r.Mark < acknowledged
+}
+
+// witnessed closes the gate, since acknowledged writes are gone.
+func (t *Table) witnessed() {
+	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
+	t.Joins = false
+}
+
+// Place is pgflurry.place().
+func (t *Table) Place() string { return fmt.Sprintf("%s/%d", t.Oids, t.Generation) }
 
 // A class is the rank of a row in an acquisition. A lower one is better.
 type class struct {
@@ -115,7 +162,8 @@ func (a Acquire) class(r *Row) class {
 
 // candidates returns the workers that an acquisition may take. All are of the best class, and any of them will do.
 func (t *Table) candidates(a Acquire) (workers []int) {
-	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.gate(a) > t.Now || t.Now >= t.End {
+	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.gate(a) > t.Now || t.Now >= t.End ||
+		t.Closed || t.settled(a) > t.Now {
 		return nil
 	}
 	var best class
@@ -137,7 +185,7 @@ func (t *Table) candidates(a Acquire) (workers []int) {
 
 // Acquire is acquire.sql. choose picks one of the workers that it may take.
 func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
-	gate, moved := t.gate(a), t.moved()
+	gate, settled, moved := t.gate(a), t.settled(a), t.moved()
 	taken := Answer{nil, nil, nil, nil}
 	granted := t.candidates(a)
 	if moved && a.Namespace == t.Namespace {
@@ -152,19 +200,24 @@ func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 		}
 		taken = Answer{int64(worker), r.Term, t.Now, r.Mark}
 	}
-	var opens any
+	var opens, started any
 	switch {
 	case moved:
-		opens = max(gate, t.Now+t.Quarantine+t.lack(a))
-	case gate > t.Now:
-		opens = gate
+		opens = max(gate, settled, t.Now+t.Quarantine+t.lack(a))
+	case max(gate, settled) > t.Now:
+		opens = max(gate, settled)
+	}
+	if opens != nil {
+		started = opens == settled
 	}
 	all := Answer{t.Namespace, orNull(t.Home), t.Copied, t.Server == ""}
 	all = append(append(all, taken...), t.Now*t.Unit, opens, t.ahead(opens))
-	if granted != nil {
-		return append(all, nil, nil, nil, nil)
+	refusal := Answer{nil, nil, nil, nil}
+	if granted == nil {
+		refusal = t.refusal(a)
 	}
-	return append(all, t.refusal(a)...)
+	return append(append(all, refusal...),
+		t.Closed, t.Place(), started, t.GateBy, (t.Quarantine+t.lack(a))*t.Unit)
 }
 
 // refusal says when a worker becomes free.
@@ -202,20 +255,25 @@ func orNull(s string) any {
 
 // Renew is renew.sql.
 func (t *Table) Renew(n Renew) Answer {
-	matches := n.Namespace == t.Namespace && t.Home == "" && !t.Copied
-	if matches && t.moved() {
+	matches, moved := n.Namespace == t.Namespace && t.Home == "" && !t.Copied, t.moved()
+	if matches && moved {
 		t.closeGate()
 	}
 	all := Answer{t.Namespace, orNull(t.Home), t.Copied}
 	if n.Worker < 0 || n.Worker >= len(t.Rows) {
-		return append(all, nil, t.Now*t.Unit, nil, true, nil, false, nil)
+		return append(all, nil, t.Now*t.Unit, nil, true, nil, false, nil, t.Closed, t.Place(), false)
 	}
 	r := &t.Rows[n.Worker]
 	before := *r
+	forgot := matches && r.forgot(n.Owner, n.Term, n.Acknowledged)
+	if forgot && !moved {
+		t.witnessed()
+	}
 	taken := before.Owner != n.Owner || before.Term != n.Term || before.Owner == ""
-	expired := before.Mark+t.Quarantine-t.Skew <= t.Now
+	expired := before.Mark+t.Quarantine-t.Skew <= t.Now || t.stale(&before)
 	var renewed any
-	if matches && !r.Database && !taken && !r.Released && !r.Retired && r.Mark >= n.Acknowledged && !expired {
+	if matches && !t.Closed && !r.Database && !taken && !r.Released && !r.Retired && r.Mark >= n.Acknowledged &&
+		!expired {
 		passed := int64(0)
 		if r.Renewed >= 0 {
 			passed = max(0, t.Now-r.Renewed)
@@ -225,26 +283,39 @@ func (t *Table) Renew(n Renew) Answer {
 		r.Renewed = t.Now
 		renewed = r.Mark
 	}
-	return append(all, renewed, t.Now*t.Unit, before.Mark, taken, orNull(before.Node), before.Retired, expired)
+	return append(all, renewed, t.Now*t.Unit, before.Mark, taken, orNull(before.Node), before.Retired, expired,
+		t.Closed, t.Place(), forgot)
+}
+
+// stale reports whether another server, which was the primary before the start of this one, may have granted the worker
+// since its last renewal.
+func (t *Table) stale(r *Row) bool {
+	return t.mayForget() && r.Renewed >= 0 && r.Renewed < t.Started &&
+		r.Renewed+min(t.Quarantine, t.settling(0)) <= t.Now
 }
 
 // Release is release.sql.
 func (t *Table) Release(l Release) Answer {
 	if l.Namespace != t.Namespace || l.Worker < 0 || l.Worker >= len(t.Rows) {
-		return Answer{t.Namespace, nil}
+		return Answer{t.Namespace, nil, false}
 	}
 	r := &t.Rows[l.Worker]
+	forgot := t.Home == "" && !t.Copied && r.forgot(l.Owner, l.Term, l.Acknowledged)
+	if forgot {
+		t.witnessed()
+	}
 	if r.Database || r.Owner != l.Owner || r.Term != l.Term || r.Released || r.Owner == "" {
-		return Answer{t.Namespace, nil}
+		return Answer{t.Namespace, nil, forgot}
 	}
 	r.Mark, r.Released = max(r.Mark, l.Acknowledged), true
-	return Answer{t.Namespace, int64(l.Worker)}
+	return Answer{t.Namespace, int64(l.Worker), forgot}
 }
 
 // Reseed is reseed.sql. owner returns a new owner.
 func (t *Table) Reseed(owner func() string) Answer {
 	mark := min(t.End, t.Now+t.MaxWindow+t.Skew)
 	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
+	t.Generation, t.Joins = max(t.Generation+1, t.Now), false
 	if t.Server != "" {
 		t.Timeline = t.Server
 	}
@@ -266,7 +337,7 @@ func (t *Table) Reseed(owner func() string) Answer {
 			r.Owner, r.Term = owner(), r.Term+1
 		}
 	}
-	return Answer{workers, raised, held, mark, t.AcquireAfter}
+	return Answer{true, workers, raised, held, mark, t.AcquireAfter}
 }
 
 // SetQuarantine is quarantine.sql of package migrations.

@@ -48,12 +48,22 @@ func Migrated(t testing.TB) string {
 func MigratedWith(t testing.TB, settings migrations.Settings) string {
 	t.Helper()
 	url := Database(t)
+	Migrate(t, url, settings)
+	return url
+}
+
+// Migrate migrates a database. If the settings do not say otherwise, a start of its server keeps no worker back. So
+// no test waits a minute for one in passing.
+func Migrate(t testing.TB, url string, settings migrations.Settings) {
+	t.Helper()
+	if settings.RestartQuarantine == nil && settings.JoinURL == "" {
+		settings.RestartQuarantine = new(time.Duration)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := migrations.Up(ctx, url, settings); err != nil {
 		t.Fatal(err)
 	}
-	return url
 }
 
 // TemplateCopy ends the sessions of a database and copies it on the same server, as a template is copied. The test

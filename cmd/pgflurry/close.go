@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/migrations"
+)
+
+// longestCloseWait is the longest pause of close --wait before it looks and reports again.
+const longestCloseWait = 10 * time.Second
+
+func newClose() *cobra.Command {
+	var url string
+	var wait, asJSON bool
+	var patience time.Duration
+	cmd := &cobra.Command{
+		Use:   "close",
+		Short: "Close a database for good, before another one takes its place",
+		Long: `close is the first step of a move in which the original lives on: blue/green, pg_upgrade with the old
+server kept, another machine. From its commit on:
+  - next_snowflake() fails with SNF04, in statements that are running, too
+  - no proxy gets a worker here or renews one; one that holds a worker stops when it wants to renew
+  - segments, auto_increment, replace IDs, counters, tokens and locks fail with SNF04
+
+Sequences of PostgreSQL itself go on: bigserial, identity columns, and offset sequences. Stop
+their writers yourself.
+
+A proxy that cannot hear of it, because it is paused or cut off, may issue IDs up to its mark. close says
+until when. --wait waits for that, and says how long it still takes. Ctrl-C ends the wait, and the
+database stays closed. You can run close again at any time, with --wait or without.
+
+Then make the dump, restore it on the other side, and run "pgflurry migrate up --database URL --moved"
+there. The dump says that its original is closed. "pgflurry open" takes the closing back.
+
+close needs the owner of schema pgflurry, and the primary. It waits for open transactions that have
+written pgflurry's tables, at most for --lock-timeout. Then it changes nothing, and names them.
+
+--json prints one object: database, closed, generation, closed_at, home, leases, grants_end_at,
+left_seconds.
+` + jsonRules,
+		Example: `  pgflurry close --database postgres://app@blue/shop --wait`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := connstring.Parse("database", url); err != nil {
+				return err
+			}
+			if patience < time.Millisecond {
+				return usageError(cmd, fmt.Errorf("--lock-timeout is %v; expected 1ms or more", patience))
+			}
+			c, err := migrations.Close(cmd.Context(), url, patience)
+			if err != nil {
+				return connstring.Explain(asOwner(err))
+			}
+			if wait {
+				if c, err = untilGrantsEnd(cmd.Context(), url, c, cmd.ErrOrStderr()); err != nil {
+					return connstring.Explain(err)
+				}
+			}
+			if asJSON {
+				return printClosingJSON(cmd.OutOrStdout(), c)
+			}
+			return printClosing(cmd.OutOrStdout(), c)
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until no grant of a proxy can be in use, until Ctrl-C")
+	cmd.Flags().DurationVar(&patience, "lock-timeout", 5*time.Second,
+		"how long to wait for each lock. Renewals of leases queue behind it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// untilGrantsEnd waits until the last grant of a closed database is over.
+func untilGrantsEnd(
+	ctx context.Context, url string, c migrations.Closing, tell io.Writer,
+) (migrations.Closing, error) {
+	for c.Left > 0 {
+		fmt.Fprintf(tell, "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left), leasesInUse(c))
+		pause := time.NewTimer(min(c.Left, longestCloseWait))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return c, fmt.Errorf("the database is closed, but grants may be in use: %w", ctx.Err())
+		}
+		before := c
+		var err error
+		if c, err = migrations.LookAtClosing(ctx, url); err != nil {
+			return c, err
+		}
+		if !c.Closed || c.Generation < before.Generation {
+			return c, hint.With(errors.New("the database is not closed any more"),
+				"Somebody has opened it, or has set its server back. Find out, then run it again.")
+		}
+	}
+	return c, nil
+}
+
+// leasesInUse says what a wait is for. The rows may lack grants that a failover, a restore or a restart has forgotten.
+func leasesInUse(c migrations.Closing) string {
+	if c.Leases == 0 {
+		return "a failover, a restore or a restart may have forgotten them"
+	}
+	return fmt.Sprintf("leases: %d", c.Leases)
+}
+
+func printClosing(w io.Writer, c migrations.Closing) error {
+	text := fmt.Sprintf("database %q is closed since %s, at generation %d: it gives no IDs, segments, counters, "+
+		"tokens or locks any more\n", c.Database, timestamp(*c.Since), c.Generation) +
+		"not closed: sequences of PostgreSQL itself (bigserial, identity columns, offset sequences)\n"
+	next := "next: make the dump, restore it on the other side, and run there: " +
+		"pgflurry migrate up --database URL --moved"
+	switch {
+	case c.Home != "":
+		text += fmt.Sprintf("no proxy leases a worker here: those of its namespace are in %s, which is not closed\n",
+			c.Home)
+		next = "next: make the dump, restore it on the other side, and run there: " +
+			"pgflurry migrate up --database URL --join HOME --moved"
+	case c.Left > 0:
+		text += fmt.Sprintf("grants of proxies may be in use until %s, for another %v (%s)\n",
+			timestamp(*c.GrantsEnd), wholeSeconds(c.Left), leasesInUse(c))
+		next = "next: pgflurry close --database URL --wait"
+	default:
+		text += "no grant of a proxy can be in use\n"
+	}
+	_, err := fmt.Fprintln(w, text+next)
+	return err
+}
+
+// closingJSON is the output of "close --json" and "open --json". Fields may be added.
+type closingJSON struct {
+	Database   string  `json:"database"`
+	Closed     bool    `json:"closed"`
+	Generation int64   `json:"generation"`
+	ClosedAt   *string `json:"closed_at"`
+	Home       *string `json:"home"`
+	Leases     int     `json:"leases"`
+	GrantsEnd  *string `json:"grants_end_at"`
+	Left       float64 `json:"left_seconds"`
+}
+
+func printClosingJSON(w io.Writer, c migrations.Closing) error {
+	at := func(t *time.Time) *string {
+		if t == nil {
+			return nil
+		}
+		return known(timestamp(*t))
+	}
+	return printObject(w, closingJSON{
+		Database: c.Database, Closed: c.Closed, Generation: c.Generation, ClosedAt: at(c.Since), Home: known(c.Home),
+		Leases: c.Leases, GrantsEnd: at(c.GrantsEnd), Left: c.Left.Seconds(),
+	})
+}

@@ -1,0 +1,184 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/hint"
+	"pgflurry/namespace"
+)
+
+var (
+	//go:embed queries/close_patience.sql
+	closePatienceSQL string
+	//go:embed queries/close_database.sql
+	closeDatabaseSQL string
+	//go:embed queries/close_gate.sql
+	closeGateSQL string
+	//go:embed queries/close_blockers.sql
+	closeBlockersSQL string
+	//go:embed queries/closing.sql
+	closingSQL string
+	//go:embed queries/open_database.sql
+	openDatabaseSQL string
+)
+
+// A Closing says whether a database is closed for good, and until when its last grants may be in use.
+type Closing struct {
+	Database   string
+	Closed     bool
+	Generation int64
+	Since      *time.Time    // when it was closed first; nil: it is not closed
+	Home       string        // of its namespace; "": this database
+	GrantsEnd  *time.Time    // by the server's clock; nil: no proxy leases from this database
+	Left       time.Duration // until then; 0: no grant is in use
+	Leases     int           // that may be in use now, of those that the rows know
+	Quarantine time.Duration
+}
+
+// Close closes a database for good: function, leases and the other ways give nothing more. It waits at most patience
+// for each lock. To close it once more is harmless.
+func Close(ctx context.Context, url string, patience time.Duration) (Closing, error) {
+	d, row, err := openClosing(ctx, url)
+	if err != nil {
+		return Closing{}, err
+	}
+	defer d.close()
+	err = d.certain(func() error {
+		return d.inTransaction(ctx, "closing the database", func() error {
+			if _, err := d.Exec(ctx, closePatienceSQL, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
+				return failed("closing the database", err)
+			}
+			if _, err := d.Exec(ctx, closeDatabaseSQL); err != nil {
+				return failed("closing the database", err)
+			}
+			if _, err := d.Exec(ctx, closeGateSQL); err != nil {
+				return failed("closing the gate after a failover", err)
+			}
+			return nil
+		})
+	})
+	if notAvailable(err) {
+		return Closing{}, d.blocked(ctx, patience)
+	}
+	if err != nil {
+		return Closing{}, err
+	}
+	c, err := d.closing(ctx, row)
+	if err == nil && (!c.Closed || c.Since == nil) {
+		err = refuse("Run it again.", "database %q was closed, and is not: somebody has opened it, or a trigger has "+
+			"dropped the write", row.Database)
+	}
+	return c, err
+}
+
+// LookAtClosing reads whether a database is closed. It uses a connection of its own, because a kept one may lead to a
+// server that clients have left.
+func LookAtClosing(ctx context.Context, url string) (Closing, error) {
+	d, row, err := openClosing(ctx, url)
+	if err != nil {
+		return Closing{}, err
+	}
+	defer d.close()
+	return d.closing(ctx, row)
+}
+
+// Reopen opens a database that Close has closed, if its row is still the one that was closed. No other database may
+// have taken its place; only the operator can know that. was says whether it was closed.
+func Reopen(ctx context.Context, url string) (was bool, c Closing, err error) {
+	d, row, err := openClosing(ctx, url)
+	if err != nil {
+		return false, Closing{}, err
+	}
+	defer d.close()
+	if c, err = d.closing(ctx, row); err != nil || !c.Closed && c.Since == nil {
+		return false, c, err
+	}
+	for range 2 {
+		err := d.certain(func() error {
+			_, err := d.Exec(ctx, openDatabaseSQL)
+			return err
+		})
+		if err != nil {
+			return true, c, failed("opening the database", err)
+		}
+	}
+	if c, err = d.closing(ctx, row); err == nil && (c.Closed || c.Since != nil) {
+		err = refuse("Run it again.", "database %q is still closed", row.Database)
+	}
+	return true, c, err
+}
+
+// openClosing connects to a database that can be closed, or opened.
+func openClosing(ctx context.Context, url string) (*database, namespace.Namespace, error) {
+	d, err := open(ctx, url)
+	if err != nil {
+		return nil, namespace.Namespace{}, err
+	}
+	row, err := namespace.Read(ctx, d.Conn)
+	if err == nil && d.facts.recovery {
+		err = refuse("Give the URL of the primary. A standby follows it.",
+			"the server of database %q is a standby: it takes no writes", row.Database)
+	}
+	if err == nil {
+		err = row.Changes()
+	}
+	if err != nil {
+		d.close()
+		return nil, namespace.Namespace{}, err
+	}
+	return d, row, nil
+}
+
+// certain runs a write, and fails if it was not acknowledged cleanly.
+func (d *database) certain(write func() error) error {
+	const advice = "Run it again: that is harmless."
+	d.warnings = nil
+	if err := write(); err != nil {
+		if hint.Of(err) == "" && d.IsClosed() {
+			return hint.With(fmt.Errorf("the outcome is unknown: %w", err), advice)
+		}
+		return err
+	}
+	if len(d.warnings) > 0 {
+		return refuse(advice, "the outcome is unknown, the server warned: %s", d.warnings[0])
+	}
+	return nil
+}
+
+// closing reads whether the database is closed.
+func (d *database) closing(ctx context.Context, row namespace.Namespace) (Closing, error) {
+	c := Closing{Database: row.Database, Home: row.Home, Quarantine: row.Quarantine}
+	var left *int64
+	err := d.QueryRow(ctx, closingSQL).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
+	if err != nil {
+		return Closing{}, failed("reading whether the database is closed", err)
+	}
+	if left != nil {
+		c.Left = time.Duration(*left) * time.Millisecond
+	}
+	return c, nil
+}
+
+// blocked is the error if a lock was not free in time.
+func (d *database) blocked(ctx context.Context, patience time.Duration) error {
+	rows, err := d.Query(ctx, closeBlockersSQL, lockKey)
+	var holders []string
+	if err == nil {
+		holders, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		return failed("looking who holds the tables", err)
+	}
+	who := "whoever held them has just ended"
+	if len(holders) > 0 {
+		who = "held by " + strings.Join(holders, ", ")
+	}
+	return refuse("Let these transactions end, or end them: SELECT pg_terminate_backend(PID). Then run it again.",
+		"database %q was not closed: its tables were not free within %v, %s", d.facts.database, patience, who)
+}

@@ -1,0 +1,197 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+)
+
+var (
+	//go:embed queries/moved.sql
+	movedSQL string
+	//go:embed queries/evidence.sql
+	evidenceSQL string
+	//go:embed queries/may_open.sql
+	mayOpenSQL string
+	//go:embed queries/other_databases.sql
+	otherDatabasesSQL string
+	//go:embed queries/moved_lock.sql
+	movedLockSQL string
+	//go:embed queries/moved_elsewhere.sql
+	movedElsewhereSQL string
+)
+
+// moved lets the database replace its original, which gives no IDs any more, or continue after it was set back in
+// place. why says why it is a copy; "": it does not look like one.
+func (d *database) moved(ctx context.Context, s Settings, present namespace.Namespace, h *home, why string) error {
+	original := "" // its name, if it is on this server
+	switch {
+	case present.Home != "" && h == nil:
+		return refuse("Add --join with the URL of that database: its rows say whose the worker is.",
+			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
+	case present.Home == "" && h != nil:
+		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
+			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
+			present.Database)
+	case why != "":
+		var err error
+		if original, err = d.originalEnded(ctx, s, present); err != nil {
+			return err
+		}
+	case present.Closed:
+		if err := d.staysClosed(ctx, present); err != nil {
+			return err
+		}
+	}
+	if present.Home != "" { // its home knows the others, and there is no gate here
+		if err := d.rejoin(ctx, s, present, h); err != nil {
+			return err
+		}
+	} else {
+		if err := d.firstOfServer(ctx); err != nil {
+			return err
+		}
+		if err := d.placeTaken(ctx, s, present, original); err != nil {
+			return err
+		}
+		if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+			return err
+		}
+	}
+	d.decided = true
+	return d.script(ctx, "writing down which database this is", identifySQL)
+}
+
+// originalEnded refuses unless the original of this copy gives no IDs any more. It was closed before the copy was made.
+// Or it was on this server, and is closed or not there any more. Or the operator says that it is destroyed. It returns
+// the name of the original, if that is on this server.
+func (d *database) originalEnded(ctx context.Context, s Settings, present namespace.Namespace) (string, error) {
+	var closed, here bool
+	var name string
+	var oid uint32
+	if err := d.QueryRow(ctx, evidenceSQL).Scan(&closed, &here, &name, &oid); err != nil {
+		return "", failed("looking for the original", err)
+	}
+	switch {
+	case name != "" && !d.isClosed(ctx, name):
+		return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry close\" on it. "+
+			"If both shall give IDs, use --join to share one ID space, or --new-namespace.",
+			pgx.Identifier{name}.Sanitize()),
+			"database %q has not moved: its original, database %q (oid %d), still exists on this server, "+
+				"and is not closed", d.facts.database, name, oid)
+	case closed || here || name != "" || s.OriginalDestroyed:
+		return name, nil
+	}
+	return "", outcome.As(outcome.NotInPlace, refuse(`If the original still exists, run
+  pgflurry close --database ORIGINAL --wait                then dump it again, and restore that dump here
+If the original is destroyed for good, and no other copy has taken its place, add --original-destroyed.`,
+		"database %q is a copy that was made before its original was closed: the original may go on with the same IDs",
+		present.Database))
+}
+
+// staysClosed refuses --moved in a closed database that does not look like a copy, if "pgflurry open" can open it.
+func (d *database) staysClosed(ctx context.Context, present namespace.Namespace) error {
+	var opens bool
+	if err := d.QueryRow(ctx, mayOpenSQL).Scan(&opens); err != nil {
+		return failed("looking whether the database can be opened", err)
+	}
+	if !opens {
+		return nil
+	}
+	return refuse("If no copy has taken its place, run: pgflurry open --database URL --yes",
+		"database %q is closed: another one has taken its place, or shall", present.Database)
+}
+
+const (
+	patienceForDatabases = 5 * time.Second // for a look into another database of the server
+	patienceForMoves     = time.Minute     // for another run that moves the same ID space
+)
+
+// firstOfServer lets databases of one server decide one after the other which of them takes the place of the original.
+// Each takes a lock of its own, and then looks for those of the others. So of two that run at once at least one sees
+// the other. The one with the lower OID waits until the other has ended. The other refuses.
+func (d *database) firstOfServer(ctx context.Context) error {
+	if _, err := d.Exec(ctx, movedLockSQL); err != nil {
+		return failed("taking the lock of --moved", err)
+	}
+	for end := time.Now().Add(patienceForMoves); ; time.Sleep(20 * time.Millisecond) {
+		var lower string
+		var higher int
+		if err := d.QueryRow(ctx, movedElsewhereSQL).Scan(&lower, &higher); err != nil {
+			return failed("looking for another --moved on this server", err)
+		}
+		switch {
+		case lower != "":
+			return refuse("Wait until that has ended. Only one copy takes the place of the original: the others use "+
+				"--join or --new-namespace.",
+				"another \"migrate up --moved\" of this ID space is under way, in database %q of this server", lower)
+		case higher == 0:
+			return nil
+		case time.Now().After(end):
+			return refuse("Let it end, and run it again.", "another \"migrate up --moved\" of this ID space is still "+
+				"under way on this server after %v", patienceForMoves)
+		}
+	}
+}
+
+// placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
+// names the databases that it cannot look into. It cannot see copies on other servers.
+func (d *database) placeTaken(ctx context.Context, s Settings, present namespace.Namespace, original string) error {
+	others, err := d.texts(ctx, "listing the databases of the server", otherDatabasesSQL)
+	if err != nil {
+		return err
+	}
+	var hidden []string
+	for _, name := range others {
+		other, err := d.rowOf(ctx, name)
+		_, copied := other.Copied()
+		switch missing := new(namespace.NotMigratedError); {
+		case errors.As(err, &missing):
+		case err != nil:
+			hidden = append(hidden, name)
+		case copied || other.ID != present.ID || other.Home != "" || name == original:
+		case other.Closed && s.OriginalDestroyed:
+		case other.Closed:
+			return refuse("If none has taken the place of that one either, add --original-destroyed.",
+				"database %q was the home of namespace %s, and was closed: another copy may have taken its place",
+				name, present.ID)
+		default:
+			return refuse("If this copy shall stay as well, use --join or --new-namespace.",
+				"database %q is the home of namespace %s already: another copy has taken the place of the original",
+				name, present.ID)
+		}
+	}
+	if len(hidden) > 0 {
+		s.say("warning: Databases of this server that could not be looked into: " + strings.Join(hidden, ", ") +
+			". If one of them has taken the place of the original already, both give the same IDs.")
+	}
+	return nil
+}
+
+// rowOf reads the namespace row of another database of this server.
+func (d *database) rowOf(ctx context.Context, name string) (namespace.Namespace, error) {
+	ctx, cancel := context.WithTimeout(ctx, patienceForDatabases)
+	defer cancel()
+	settings := d.settings.Copy()
+	settings.Database, settings.OnNotice = name, nil
+	conn, err := pgx.ConnectConfig(ctx, settings)
+	if err != nil {
+		return namespace.Namespace{}, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return namespace.Read(ctx, conn)
+}
+
+// isClosed reports whether another database of this server is known to be closed.
+func (d *database) isClosed(ctx context.Context, name string) bool {
+	row, err := d.rowOf(ctx, name)
+	return err == nil && row.Closed
+}

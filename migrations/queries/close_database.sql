@@ -1,0 +1,2 @@
+-- Closes this database for good.
+CALL pgflurry.close_database()

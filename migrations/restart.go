@@ -1,0 +1,58 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"time"
+)
+
+var (
+	//go:embed queries/restart_quarantine.sql
+	restartQuarantineSQL string
+	//go:embed queries/restart.sql
+	restartSQL string
+)
+
+// RestartAsWindows is the quarantine after a restart that follows from the windows: max_window and twice the skew. Then
+// everything is over that the server can have forgotten.
+const RestartAsWindows time.Duration = -1
+
+// longestRestart is the longest quarantine after a restart: that of the column's constraint.
+const longestRestart = 366 * 24 * time.Hour
+
+func mayWaitAfterRestart(d time.Duration) bool {
+	return d == RestartAsWindows || d >= 0 && d <= longestRestart && d%time.Millisecond == 0
+}
+
+// restart sets how long this home grants no worker after a start of its server.
+func (d *database) restart(ctx context.Context, quarantine time.Duration) error {
+	var micros *int64
+	if quarantine != RestartAsWindows {
+		wanted := quarantine.Microseconds()
+		micros = &wanted
+	}
+	tag, err := d.Exec(ctx, restartQuarantineSQL, micros)
+	if err != nil {
+		return failed("setting the quarantine after a restart", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return refuse("Run it without --join, with the URL of the home.",
+			"--restart-quarantine is the namespace's, and database %q has joined one", d.facts.database)
+	}
+	return nil
+}
+
+// tellRestart fills in what a start of the server costs.
+func (d *database) tellRestart(ctx context.Context, now time.Time, state *State) error {
+	var micros int64
+	var settled *time.Time
+	err := d.QueryRow(ctx, restartSQL).Scan(&micros, &settled)
+	if err != nil {
+		return failed("reading the quarantine after a restart", err)
+	}
+	state.Restart = time.Duration(micros) * time.Microsecond
+	if settled != nil {
+		state.Settles = max(0, settled.Sub(now))
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"pgflurry/namespace"
+	"pgflurry/proxy"
+	"pgflurry/segment"
+)
+
+// permits says whether a permission has this level for IDs and for numbers.
+func permits(p *proxy.Permission, l proxy.Level) bool {
+	var same proxy.Permission
+	same.Set(l)
+	same.SetSegments(l)
+	return reflect.DeepEqual(p, &same)
+}
+
+func TestInvariant10SessionsFromBeforeAnotherPlaceAreNotAnsweredAnyMore(t *testing.T) {
+	d := listOf(t, "app")
+	app := d.listed[0]
+	app.isAt("")
+	app.isAt("a")
+	app.permit(everything)
+	before, numbers := d.permissionOf("app"), d.numbersOf("app")
+	app.isAt("") // a standby makes no statement
+	app.isAt("a")
+	if !permits(before, proxy.AnswerAll) {
+		t.Error("at the same place a session is not answered any more")
+	}
+	app.isAt("b")
+	after := d.permissionOf("app")
+	app.permit(everything)
+	app.isAt("a") // back again: nobody knows where the session was meanwhile
+	app.permit(everything)
+	for name, p := range map[string]*proxy.Permission{"a": before, "b": after} {
+		if !permits(p, proxy.AnswerNothing) {
+			t.Errorf("a session from %s is answered", name)
+		}
+	}
+	if !permits(d.permissionOf("app"), proxy.AnswerAll) {
+		t.Error("a new session is not answered")
+	}
+	relist(t, d)
+	relist(t, d, "app")
+	kept := d.permissionOf("app")
+	if d.listed[0].isAt("b"); d.permissionOf("app") == kept {
+		t.Error("a place that changed while the database was not listed went unnoticed")
+	}
+	drawn := numbers.(sessionNumbers)
+	if _, count, err := drawn.unlessMoved(1, 5, nil); count != 0 || !errors.Is(err, segment.ErrElsewhere) {
+		t.Errorf("a session from before gets %d numbers that were drawn meanwhile, error %v", count, err)
+	}
+	if _, count, err := d.numbersOf("app").(sessionNumbers).unlessMoved(1, 5, nil); count != 5 || err != nil {
+		t.Errorf("a new session gets %d numbers, error %v", count, err)
+	}
+}
+
+func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
+	d := &databaseWatch{listing: listOf(t, "app").listed[0]}
+	given := func() bool {
+		_, _, err := d.numbers.TryNextN([]byte("tag"), 1)
+		return !errors.Is(err, segment.ErrElsewhere)
+	}
+	for _, look := range []struct {
+		says  namespace.Judgement
+		given bool
+	}{
+		{namespace.Judgement{}, false},
+		{namespace.Judgement{SegmentOrigin: "a"}, true},
+		{namespace.Judgement{}, true},
+		{namespace.Judgement{Nothing: "it is closed"}, false},
+		{namespace.Judgement{}, false},
+		{namespace.Judgement{SegmentOrigin: "b"}, true},
+	} {
+		if d.tellOrigin(d.numbers.Origin(), look.says); given() != look.given {
+			t.Errorf("after %+v numbers are given: %v, expected %v", look.says, !look.given, look.given)
+		}
+	}
+	before := d.numbers.Origin()
+	d.numbers.From(before, "") // a fetch was elsewhere while the look was asked
+	if d.tellOrigin(before, namespace.Judgement{SegmentOrigin: "b"}); given() {
+		t.Error("a look that was asked before the change lets numbers be given")
+	}
+}
+
+func TestASessionDrawsFromTheSourceOfItsDatabase(t *testing.T) {
+	d := listOf(t, "app")
+	numbers := d.numbersOf("app")
+	for name, draw := range map[string]func() (int64, int, error){
+		"TryNextN": func() (int64, int, error) { return numbers.TryNextN([]byte("tag"), 1) },
+		"NextN":    func() (int64, int, error) { return numbers.NextN(context.Background(), []byte("tag"), 1) },
+	} {
+		if _, _, err := draw(); !errors.Is(err, segment.ErrElsewhere) {
+			t.Errorf("%s before a look: %v, expected %v", name, err, segment.ErrElsewhere)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+// A server that has just started may be an old copy of its files.
+func TestAfterARestartNoWorkerAndNoJoinIsGivenUntilItIsSettledOrTheOperatorSaysThatNothingIsForgotten(t *testing.T) {
+	server.Binaries(t)
+	before := server.Private(t, nil)
+	run(t, "migrate", "up", "--database", before.URL("postgres")).is(t, 0)
+	server.Stop(t, before)
+	home := server.Again(t, before.Data, 0).URL("postgres")
+	joined := server.In(t, home, "joined")
+	server.Exec(t, home, "CREATE DATABASE joined")
+	says := func(e ended, texts ...string) {
+		t.Helper()
+		e.is(t, 0)
+		for _, text := range texts {
+			if !strings.Contains(e.out, text) {
+				t.Errorf("it does not say %q:\n%s", text, e.out)
+			}
+		}
+	}
+	says(run(t, "migrate", "status", "--database", home),
+		"after a restart", "1m4s", "the server has just started: no worker is granted for another", "joins  ")
+	run(t, "migrate", "up", "--database", joined, "--join", home).
+		is(t, 1, "was failed over, restarted, restored or reseeded", "--joins-complete")
+
+	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "0s"),
+		"after a start of the server no worker is granted for 0s", "a start of this server keeps no worker back")
+	program.Serve(t, home, "at once").Line("worker acquired")
+	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
+	run(t, "migrate", "up", "--database", joined, "--restart-quarantine", "0s").
+		is(t, 1, "--restart-quarantine is the namespace's", "with the URL of the home")
+	run(t, "migrate", "up", "--database", joined, "--join", home, "--restart-quarantine", "0s").
+		is(t, 2, "is changed in its home")
+
+	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "90s"),
+		"after a start of the server no worker is granted for 1m30s")
+	says(run(t, "migrate", "status", "--database", home, "--json"),
+		`"restart_quarantine_seconds": 90`, `"settles_in_seconds": `, `"joins_closed": true`)
+	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "default"), "is granted for 1m4s")
+	up := []string{"migrate", "up", "--database", home, "--restart-quarantine"}
+	run(t, append(up, "-1s")...).is(t, 2, "expected a duration such as 0s")
+	run(t, append(up, "9000h")...).is(t, 2, "expected 0s to 8784h")
+}
+
+func TestTheServerThatMadeANamespaceKeepsNoWorkerBack(t *testing.T) {
+	url := server.Database(t)
+	if err := migrations.Up(t.Context(), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	program.Serve(t, url, "first").Line("worker acquired")
+}

@@ -1,0 +1,116 @@
+package function_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/server"
+)
+
+func TestAClosedDatabaseGivesNothingMoreWhateverSnapshotAStatementHas(t *testing.T) {
+	url := server.MigratedWith(t, all)
+	conn, old, bulk := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	run(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); SELECT next_segment('leaf-segment-test');
+		CREATE TABLE held (token bigint); INSERT INTO held SELECT issue_token('1 hour')`)
+	run(t, old, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT next_snowflake()")
+	broken := make(chan error, 1)
+	go func() {
+		_, err := bulk.Exec(server.Within(t), "SELECT max(next_snowflake()) FROM generate_series(1, 100000000)")
+		broken <- err
+	}()
+	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT max(next_snow%' "+
+		"AND state = 'active')")
+	run(t, conn, "CALL pgflurry.close_database()")
+	var said *pgconn.PgError
+	if err := <-broken; !errors.As(err, &said) || said.Code != "SNF04" || said.Hint == "" {
+		t.Errorf("a statement that was drawing ended with %v", err)
+	}
+	if _, err := old.Exec(server.Within(t), "SELECT next_snowflake()"); !errors.As(err, &said) || said.Code != "SNF04" {
+		t.Errorf("a transaction with a snapshot of before: %v", err)
+	}
+	for _, statement := range []string{
+		"SELECT next_snowflake()", "SELECT next_segment('leaf-segment-test')", "SELECT next_auto_increment('a')",
+		"SELECT next_replace_id('a')", "SELECT incr('a')", "SELECT issue_token('1 hour')",
+		"SELECT redeem_token(token) FROM held", "SELECT try_lock('a', 'me', '1 hour')",
+		"UPDATE pgflurry.worker SET reserved_until = reserved_until + 1 WHERE worker = 99",
+	} {
+		refused(t, server.Connect(t, url), "SNF04", statement)
+	}
+	run(t, conn, "SELECT setval('pgflurry.closed', 0, false)") // as the restore of an old dump does
+	refused(t, server.Connect(t, url), "SNF04", "SELECT next_snowflake()")
+	// Draws of a closed database cannot push the counter into a tick that nobody set.
+	for range 3 {
+		refused(t, conn, "SNF04", "SELECT next_snowflake()")
+	}
+	up(t, url, migrations.Settings{})
+	refused(t, conn, "SNF04", "SELECT next_snowflake()")
+}
+
+func TestADatabaseStaysClosedAfterACrashAndGivesLargerIDsWhenItIsOpened(t *testing.T) {
+	cluster := server.Private(t, nil)
+	url := cluster.URL("postgres")
+	up(t, url, migrations.Settings{})
+	last := server.Value[int64](t, server.Connect(t, url), "SELECT next_snowflake()")
+	server.Exec(t, url, "CALL pgflurry.close_database()")
+	server.Crash(t, cluster)
+	url = server.Again(t, cluster.Data, 0).URL("postgres")
+	conn := server.Connect(t, url)
+	refused(t, conn, "SNF04", "SELECT next_snowflake()")
+
+	run(t, conn, "CALL pgflurry.open_database()")
+	refused(t, conn, "SNF04", "SELECT next_snowflake()") // the row first, the sequence in a transaction of its own
+	if !server.Value[bool](t, conn,
+		"SELECT acquire_after > pgflurry.ticks(clock_timestamp()) FROM pgflurry.namespace") {
+		t.Error("the gate is open")
+	}
+	run(t, conn, "CALL pgflurry.open_database()")
+	if first := server.Value[int64](t, conn, "SELECT next_snowflake()"); first <= last {
+		t.Errorf("ID %d follows %d", first, last)
+	}
+	run(t, conn, "CALL pgflurry.open_database()") // once more changes nothing
+}
+
+func TestADatabaseWhoseRowIsNotTheOneThatWasClosedIsNotOpened(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	run(t, conn, "CALL pgflurry.close_database(); UPDATE pgflurry.namespace SET generation = generation + 1")
+	if said := refused(t, conn, "55000", "CALL pgflurry.open_database()"); !strings.Contains(said.Hint, "--moved") {
+		t.Errorf("the hint is %q", said.Hint)
+	}
+}
+
+func TestACopyIsNotClosedAndItsOriginalIs(t *testing.T) {
+	url := server.Migrated(t)
+	server.Exec(t, url, "CALL pgflurry.close_database()")
+	copied := copyOf(t, url)
+	conn := server.Connect(t, copied)
+	refused(t, conn, "SNF03", "SELECT next_snowflake()")
+	refused(t, conn, "55000", "CALL pgflurry.close_database()")
+	run(t, conn, "CALL pgflurry.new_namespace()")
+	run(t, server.Connect(t, copied), "SELECT next_snowflake()")
+	refused(t, server.Connect(t, url), "SNF04", "SELECT next_snowflake()")
+}
+
+// ANALYZE, VACUUM and the like in a long transaction once held the tables that draws locked.
+func TestNothingThatMaintainsTablesStopsADraw(t *testing.T) {
+	url := server.Migrated(t)
+	maintainer, conn := server.Connect(t, url), server.Connect(t, url)
+	run(t, conn, "SET statement_timeout = '20 s'")
+	for _, statement := range []string{
+		"ANALYZE", "GRANT SELECT ON ALL TABLES IN SCHEMA pgflurry TO PUBLIC", "REINDEX SCHEMA pgflurry",
+		"CREATE PUBLICATION everything FOR ALL TABLES", "SELECT count(*) FROM pgflurry.function_lock",
+	} {
+		if strings.HasPrefix(statement, "REINDEX") {
+			run(t, maintainer, statement)
+		} else {
+			run(t, maintainer, "BEGIN; "+statement)
+		}
+		run(t, conn, "SELECT next_snowflake() FROM generate_series(1, 10000)") // some of them start ticks
+		if !strings.HasPrefix(statement, "REINDEX") {
+			run(t, maintainer, "ROLLBACK")
+		}
+	}
+}

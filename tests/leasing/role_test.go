@@ -1,0 +1,102 @@
+package leasing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/lease"
+	"pgflurry/tests/support/server"
+)
+
+// keeperRole makes a role that may keep leases, and nothing else. It returns a connection as that role.
+func (r *room) keeperRole(name string) (url string, conn *pgx.Conn) {
+	r.t.Helper()
+	url = server.Role(r.t, r.url, name)
+	r.do("CALL pgflurry.grant_lease('" + name + "')")
+	return url, server.Connect(r.t, url)
+}
+
+func TestARoleThatKeepsLeasesClosesTheGateForTheQuarantineAtMostAndTheOwnerOpensIt(t *testing.T) {
+	r := newRoom(t, small)
+	url, conn := r.keeperRole("closes_gates")
+	for _, after := range []string{
+		"1::bigint << 40", "pgflurry.ticks(clock_timestamp() + quarantine + 3 * skew)", "-1",
+	} {
+		server.Refused(t, conn, "42501", "UPDATE pgflurry.namespace SET acquire_after = "+after)
+	}
+	if gate := r.gate(); gate != 0 {
+		t.Fatalf("the gate opens at %d", gate)
+	}
+	server.Do(t, conn, "SET application_name = 'an attack'; "+
+		"UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine + skew)")
+	server.Refused(t, conn, "42501", "UPDATE pgflurry.namespace SET acquire_after = 0")
+	var refusal *lease.Refusal
+	s := r.store(url)
+	if _, err := s.Acquire(r.context(), r.request("a")); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.GateClosed || refusal.Wait > quarantine+2*skew {
+		t.Fatalf("acquire: %v, expected that the gate is closed for at most %v", err, quarantine+2*skew)
+	}
+	if !strings.Contains(refusal.By, "closes_gates") || !strings.Contains(refusal.By, "an attack") {
+		t.Errorf("the gate was closed by %q", refusal.By)
+	}
+	r.do("UPDATE pgflurry.namespace SET acquire_after = 0")
+	r.acquire(s, "a")
+}
+
+func TestARoleThatKeepsLeasesReservesNoWorkerFurtherThanALeaseNeeds(t *testing.T) {
+	r := newRoom(t, small)
+	url, conn := r.keeperRole("pushes_marks")
+	s := r.store(url)
+	held := r.acquire(s, "a")
+	const marks = "SELECT string_agg(format('%s %s %s', worker, term, reserved_until), ', ' ORDER BY worker) " +
+		"FROM pgflurry.worker"
+	before := ask[string](r, marks)
+	const ahead = "pgflurry.ticks(clock_timestamp() + interval '%s')"
+	for _, change := range []string{
+		"reserved_until = 1::bigint << 41",
+		"reserved_until = " + fmt.Sprintf(ahead, "66 s"), // window and twice the skew are 64 s
+		"reserved_until = " + fmt.Sprintf(ahead, "66 s") + ", renewed_at = '2024-01-01'",
+		"term = 9223372036854775807, owner = gen_random_uuid()", // no acquisition could raise it
+	} {
+		server.Refused(t, conn, "42501", "UPDATE pgflurry.worker SET "+change+" WHERE kind = 'proxy'")
+	}
+	if after := ask[string](r, marks); after != before {
+		t.Errorf("the rows were %s and are %s", before, after)
+	}
+	// a renewal that never was would let the next mark rise for all that time
+	for _, change := range []string{"", "reserved_until = " + fmt.Sprintf(ahead, "61 s") + ", "} {
+		server.Do(t, conn, "UPDATE pgflurry.worker SET "+change+"renewed_at = '2024-01-01' WHERE kind = 'proxy'")
+		server.Refused(t, conn, "42501", "UPDATE pgflurry.worker SET reserved_until = "+fmt.Sprintf(ahead, "66 s")+
+			" WHERE kind = 'proxy'")
+	}
+	if !ask[bool](r, "SELECT min(renewed_at) > clock_timestamp() - interval '1 h' FROM pgflurry.worker") {
+		t.Error("the role has written when a worker was renewed")
+	}
+	server.Do(t, conn, "UPDATE pgflurry.worker SET reserved_until = "+fmt.Sprintf(ahead, "62 s")+
+		" WHERE kind = 'proxy'")
+	held.Grant.Until = r.mark(held.Worker)
+	r.renew(s, renewal(held, never))
+	r.release(s, held.Lease)
+}
+
+func TestTheGuardsRefuseNoRenewalAfterTheDatabasesClockWasSetBack(t *testing.T) {
+	r := newRoom(t, small)
+	if err := r.resize(hour); err != nil {
+		t.Fatal(err)
+	}
+	url, _ := r.keeperRole("goes_on")
+	s := r.store(url)
+	a := r.acquire(s, "a")
+	for _, step := range []time.Duration{0, 0, -3 * hour, 0, 0, time.Minute, -time.Hour, 0} {
+		r.pass(step)
+		asked := renewal(a, never)
+		asked.Window = hour.Milliseconds()
+		a.Grant.Until = r.renew(s, asked).Until
+	}
+	r.release(s, a.Lease)
+}
