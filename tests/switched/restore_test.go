@@ -116,6 +116,7 @@ func TestARestoreInPlaceWithProxiesRunningGivesNoIDTwice(t *testing.T) {
 	m.tool("pg_restore", "--clean", "--if-exists", "--dbname", home, file)
 	m.run("migrate", "up", "--database", home, "--moved")
 	first.LineFrom(printed, "another database answers at this address")
+	first.LineFrom(printed, "worker acquired") // its old one is lost: the row does not know it
 	second := m.proxy(home, "second")
 	m.fromAll(m.anew(first.URL), m.idDatabase(first), server.Connect(t, second.URL), m.idDatabase(second),
 		server.Connect(t, home))
