@@ -58,6 +58,9 @@ func (s *storm) moveAway() {
 	s.visit(green.URL("postgres"))
 	s.do(itemTable)
 	s.primary(green)
+	if s.pooler != "" { // it keeps connections to blue, as docs/poolers.md says
+		server.Exec(s.t, s.pooler, "RECONNECT")
+	}
 	s.drawMany(100_000)
 	s.everybody()
 	server.Crash(s.t, blue)

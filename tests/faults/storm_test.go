@@ -30,6 +30,7 @@ type storm struct {
 	window   string           // flag of the proxies
 	wanted   func(int64) bool // what a proxy's IDs must be like when a fault is over
 	nodes    []*node
+	pooler   string // URL of PgBouncer's console, if the first node's lease goes through one
 	copies   int // servers that were made so far
 
 	// longest pause of a client after a statement: in a short storm the faults need the processor
@@ -150,7 +151,9 @@ func (s *storm) serve() {
 		var lease string
 		n.lease, lease = network.To(t, s.through)
 		if i == 0 && os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
-			lease = server.Pooler(t, lease, 2, "server_login_retry = 1") // the default is 15 s after each outage
+			lease = server.Pooler(t, lease, 2, "admin_users = postgres",
+				"server_login_retry = 1") // the default is 15 s after each outage
+			s.pooler = server.In(t, lease, "pgbouncer")
 		}
 		n.args = append([]string{
 			s.window, "--lease-database", lease, "--drain-timeout", "1s", "--id-database", "pgflurry",
@@ -162,12 +165,14 @@ func (s *storm) serve() {
 
 var stormOptions = map[string]string{"max_wal_size": "256MB", "wal_sender_timeout": "10s", "wal_keep_size": "64MB"}
 
-// start starts a node's next proxy and waits until it answers.
+// start starts a node's next proxy and waits until it answers. Its ID database knows then who may log in, and goes on
+// while PostgreSQL is away.
 func (s *storm) start(n *node) {
 	s.t.Helper()
 	n.proxy = program.ServeUnleased(s.t, s.through, n.name, n.args...)
 	n.url.Store(&n.proxy.URL)
 	n.proxy.Leased()
+	s.drawInsideAgain(n)
 }
 
 func newDice() *rand.Rand { return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())) }
