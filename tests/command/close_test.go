@@ -139,7 +139,7 @@ func TestADatabaseThatHasJoinedIsClosedWithoutItsHome(t *testing.T) {
 
 	run(t, "close", "--database", home).is(t, 0)
 	run(t, "migrate", "up", "--database", server.Database(t), "--join", home).
-		is(t, 3, "was closed for good, and records no join any more", "Give the URL of the database that has taken its place")
+		is(t, 3, "was closed for good, and records no join any more", "database that has taken its place")
 }
 
 func TestOpenNeedsTheWordThatNoCopyHasTakenThePlaceAndClosesTheGate(t *testing.T) {

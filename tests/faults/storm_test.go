@@ -31,7 +31,7 @@ type storm struct {
 	wanted   func(int64) bool // what a proxy's IDs must be like when a fault is over
 	nodes    []*node
 	pooler   string // URL of PgBouncer's console, if the first node's lease goes through one
-	copies   int // servers that were made so far
+	copies   int    // servers that were made so far
 
 	// longest pause of a client after a statement: in a short storm the faults need the processor
 	breath time.Duration

@@ -1,5 +1,5 @@
-// Package program builds the product once per test package and runs it as a user does. The product runs as processes,
-// and tests watch what they print.
+// Package program builds the product once for all test packages and runs it as a user does. The product runs as
+// processes, and tests watch what they print.
 package program
 
 import (
@@ -22,20 +22,20 @@ import (
 // giveUp limits the wait of a test for an event.
 const giveUp = 60 * time.Second
 
-// A build is one way to build the product, done once per test package.
+// A build is one way to build the product. All test packages share its binary, because linking takes seconds.
 type build struct {
-	tags   string
-	once   sync.Once
-	binary string
-	err    error
+	name, tags string
+	once       sync.Once
+	binary     string
+	err        error
 }
 
 // buildFlags builds the product as the test is built.
 var buildFlags = []string{fmt.Sprintf("-race=%v", race.Enabled)}
 
-var released, steered = build{}, build{tags: "steerclock"}
+var released, steered = build{name: "released"}, build{name: "steered", tags: "steerclock"}
 
-// Path builds cmd/pgflurry once, with the race detector if the test has it. It returns the path of the binary.
+// Path builds cmd/pgflurry, with the race detector if the test has it. It returns the path of the binary.
 func Path(t testing.TB) string {
 	t.Helper()
 	return released.path(t)
@@ -43,29 +43,48 @@ func Path(t testing.TB) string {
 
 func (b *build) path(t testing.TB) string {
 	t.Helper()
-	b.once.Do(func() {
-		dir, err := os.MkdirTemp("", "pgflurry-test-")
-		if err != nil {
-			b.err = err
-			return
-		}
-		b.binary = filepath.Join(dir, "pgflurry")
-		source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "pgflurry").Output()
-		if err != nil {
-			b.err = fmt.Errorf("the folder of module pgflurry is not found: %w", err)
-			return
-		}
-		// In its own folder, because another module does not require what the product requires.
-		args := append([]string{"-C", strings.TrimSpace(string(source)), "build", "-tags", b.tags}, buildFlags...)
-		out, err := exec.Command("go", append(args, "-o", b.binary, "./cmd/pgflurry")...).CombinedOutput()
-		if err != nil {
-			b.err = fmt.Errorf("%w\n%s", err, out)
-		}
-	})
+	b.once.Do(func() { b.binary, b.err = b.make() })
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
 	return b.binary
+}
+
+// make builds in the user's cache folder, where "go build" leaves a binary that is up to date as it is. One package
+// builds at a time. Each has a link of its own, so that a later build replaces no program that runs.
+func (b *build) make() (binary string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	shared := filepath.Join(cache, "pgflurry-test", fmt.Sprintf("%s-race=%v", b.name, race.Enabled))
+	if err := os.MkdirAll(shared, 0o700); err != nil {
+		return "", err
+	}
+	lock, err := os.Create(filepath.Join(shared, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("%s: %w", lock.Name(), err)
+	}
+	source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "pgflurry").Output()
+	if err != nil {
+		return "", fmt.Errorf("the folder of module pgflurry is not found: %w", err)
+	}
+	built := filepath.Join(shared, "pgflurry")
+	// In its own folder, because another module does not require what the product requires.
+	args := append([]string{"-C", strings.TrimSpace(string(source)), "build", "-tags", b.tags}, buildFlags...)
+	if out, err := exec.Command("go", append(args, "-o", built, "./cmd/pgflurry")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	dir, err := os.MkdirTemp(shared, "package-")
+	if err != nil {
+		return "", err
+	}
+	binary = filepath.Join(dir, "pgflurry")
+	return binary, os.Link(built, binary)
 }
 
 // Main is server.Main for packages that run the product.
