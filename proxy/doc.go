@@ -34,6 +34,9 @@
 // Both write to the client, whole messages under one lock, and both use the conversation. Neither waits for the other,
 // with one exception: the client's goroutine waits while upstream owes thousands of batches.
 //
+// A write to the client may wait for ever, and the other goroutine may wait for its lock. So a timer looks at a write
+// that waits (frame.Writer.GiveUp). It ends the write if upstream has ended and the client takes nothing.
+//
 // # Limits and rules
 //
 // A connection keeps the rules under which it was accepted. Change (rules.go) sets new rules for later connections
@@ -127,4 +130,6 @@
 //     the client sent before it left.
 //  12. A session ends when its host's reign ends, whatever its client does. From then on nothing more reaches that
 //     host, and the proxy keeps no connection of its own to it.
+//  13. No write to a client keeps the session from learning that upstream has ended: rows or answers, in TLS or not. A
+//     client that then takes nothing for deafTime loses the rest. The proxy learns of the end from the kernel (Linux).
 package proxy

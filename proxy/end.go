@@ -60,6 +60,24 @@ func (s *session) lostClient(err error) {
 	}
 }
 
+// deafTime is how long a client may take nothing of what is left for it once upstream has ended. A client that takes
+// nothing for that long loses it, after twice that time at most.
+const deafTime = 5 * time.Second
+
+// inVain says whether upstream has ended while the client takes nothing. Then nobody needs the write that waits for the
+// client. It keeps the goroutine that reads upstream from the end, and perhaps from words before it.
+func (s *session) inVain() bool {
+	if !frame.Ended(s.upstream.(upstreamConn).Conn) {
+		return false
+	}
+	s.because(closedUpstream)
+	s.upstreamLost()
+	if !s.leaving.Swap(true) {
+		s.log.Info("session ended: upstream has ended it, and the client reads nothing of what is left")
+	}
+	return true
+}
+
 // upstreamGone distinguishes an upstream that was lost from one that refuses TLS.
 func (s *session) upstreamGone(err error) clientError {
 	if s.refusesTLS(err) {

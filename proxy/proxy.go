@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -132,6 +133,8 @@ type Settings struct {
 	UpstreamLost func()
 	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
+
+	deafTime time.Duration // tests shorten it
 }
 
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
@@ -142,6 +145,7 @@ type Proxy struct {
 	permission  func(string) *Permission
 	segments    func(string) Segments
 	dialTimeout time.Duration
+	deafTime    time.Duration
 	limits      limits
 	rules       atomic.Pointer[rules]
 	ways        atomic.Pointer[[]way] // to the hosts
@@ -181,8 +185,8 @@ func New(s Settings) (*Proxy, error) {
 	}
 	p := &Proxy{
 		hosts: s.Upstream, reign: s.Reign, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
-		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), keys: make(map[string]*session),
-		changed: make(chan struct{}),
+		dialTimeout: s.DialTimeout, deafTime: cmp.Or(s.deafTime, deafTime),
+		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 	}

@@ -210,6 +210,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	}
 	s.opening.raw = nil
 	s.log = s.whose(log)
+	s.toClient.GiveUp(p.deafTime, s.inVain)
 	if err := p.remember(s); err != nil {
 		s.cancel()
 		s.upstream.Close()

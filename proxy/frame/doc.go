@@ -15,6 +15,8 @@
 //	syscall_*      the system calls: raw where that is faster and safe, else plain
 //	outlet.go      writes by descriptor
 //	writer.go      Writer: whole messages to a client, one writer at a time
+//	watch.go       ends a write that nobody needs any more, while the peer takes nothing
+//	peer_linux.go  what the kernel knows of the peer: has it ended, what has it not taken
 //
 // The package knows nothing of SQL, of the meaning of messages, of sessions, or of who owes a reply. It never allocates
 // a length that a peer claims. The exception is Secret, for which the caller sets a limit.

@@ -86,6 +86,9 @@ func (o *outlet) tryWrite(descriptor uintptr) bool {
 			o.left = o.left[n:]
 		case syscall.EINTR:
 		case syscall.EAGAIN:
+			if o.wait != nil {
+				o.wait()
+			}
 			return false
 		default:
 			o.err = err

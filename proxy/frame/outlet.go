@@ -14,6 +14,7 @@ type outlet struct {
 	n    int
 	err  error
 	try  func(descriptor uintptr) (done bool) // tryWrite, bound once
+	wait func()                               // runs before each wait for the peer; nil: nothing
 }
 
 // NewOutlet returns a writer to conn through its descriptor, or conn itself if that has none of its own, as with TLS.

@@ -20,6 +20,8 @@ type Writer struct {
 	mu      sync.Mutex
 	torn    bool // a write failed, perhaps in the middle of a message, so nothing can follow
 	written atomic.Int64
+	// watch ends a write that nobody waits for any more (GiveUp); nil: none.
+	watch *watch
 }
 
 // NewWriter writes to conn. Nothing else may write to conn.
@@ -38,7 +40,7 @@ func (e WriteError) Unwrap() error { return e.Cause }
 type marked Writer
 
 func (m *marked) Write(b []byte) (int, error) {
-	n, err := m.out.Write(b)
+	n, err := m.watch.write(m.out, b)
 	m.written.Add(int64(n))
 	if err != nil {
 		err = WriteError{err}

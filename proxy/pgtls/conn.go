@@ -86,6 +86,9 @@ type handshaking struct {
 	read  int    // bytes; negative: no longer counted
 }
 
+// NetConn is the connection that this one counts for.
+func (c *handshaking) NetConn() net.Conn { return c.Conn }
+
 // Read is never called concurrently: TLS has a lock around it.
 func (c *handshaking) Read(b []byte) (n int, err error) {
 	switch {
