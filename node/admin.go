@@ -32,7 +32,7 @@ func openAdmin(a Admin) (net.Listener, error) {
 		return nil, outcome.As(outcome.Usage, fmt.Errorf(
 			"--admin-listen %s is a directory; expected HOST:PORT or the path of a Unix socket", a.Listen))
 	}
-	return listen("admin-listen", a.Listen)
+	return listen("admin-listen", a.Listen, byUmask)
 }
 
 // AdminAddr is the address of the listener for operators; nil: there is none.

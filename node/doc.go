@@ -15,7 +15,8 @@
 //
 //	settings.go      what a node does             limits.go, tls.go    its limits and its TLS
 //	address.go       addresses of both sides      tls_files.go         certificates and CAs
-//	node.go          New, Run: the joins          listen.go            the clients' side
+//	node.go          New, Run: the joins          listen*.go           the clients' side
+//	own_account.go   clients that upstream may take for the node's own account; plain_text.go: without TLS
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	databases.go     the list of databases, and the goroutines for each listed one

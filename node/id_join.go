@@ -115,14 +115,3 @@ func (n *Node) drainSessions(ctx context.Context) {
 	}
 	both.Wait()
 }
-
-// warnOfPlainText logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
-func (n *Node) warnOfPlainText(s Settings) {
-	place := elsewhere(n.Addr())
-	if s.IDDatabase.Auth != idAuthSCRAM || s.TLS.Client != clientDisable || place == "" {
-		return
-	}
-	n.log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
-		"but can try some out", "address", place,
-		"hint", "Use --client-tls require with a certificate, or long random passwords.")
-}

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"time"
@@ -14,11 +16,22 @@ import (
 	"pgflurry/proxy"
 )
 
-// Listen opens the listener for clients. It takes over a Unix socket that no process serves any more.
-func Listen(address string) (net.Listener, error) { return listen("listen", address) }
+const (
+	usualMode fs.FileMode = 0o777 // the default of Settings.ListenMode
+	byUmask   fs.FileMode = 0     // for listen: the process's umask decides
+)
+
+// Listen opens the listener for clients. It takes over a Unix socket that no process serves any more. The mode of such
+// a socket says who may connect.
+func Listen(address string, mode fs.FileMode) (net.Listener, error) {
+	if mode == 0 {
+		mode = usualMode
+	}
+	return listen("listen", address, mode)
+}
 
 // listen opens an address. Errors name the flag.
-func listen(flag, address string) (net.Listener, error) {
+func listen(flag, address string, mode fs.FileMode) (net.Listener, error) {
 	network, place, err := ParseAddress(flag, address)
 	if err != nil {
 		return nil, err
@@ -33,14 +46,28 @@ func listen(flag, address string) (net.Listener, error) {
 			if info, err := os.Lstat(place); err != nil || info.Mode().Type() != os.ModeSocket {
 				return nil, fmt.Errorf("--%s %s: there is a file that is no socket; choose another path", flag, place)
 			}
+			if isHeld(place) {
+				return nil, fmt.Errorf("--%s %s: another process holds that socket, and does not listen on it; "+
+					"stop it or choose another path", flag, place)
+			}
 			if err := os.Remove(place); err != nil {
 				return nil, fmt.Errorf("--%s %s: removing the socket a former process left: %w", flag, place, err)
 			}
 		}
 	}
-	ln, err := net.Listen(network, place)
+	var open net.ListenConfig
+	if network == "unix" && mode != byUmask {
+		open.Control = closedToOthers
+	}
+	ln, err := open.Listen(context.Background(), network, place)
 	if err != nil {
 		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, address, err)
+	}
+	if open.Control != nil {
+		if err := os.Chmod(place, mode); err != nil {
+			ln.Close()
+			return nil, fmt.Errorf("--%s %s: the socket cannot get the mode %04o: %w", flag, place, mode, err)
+		}
 	}
 	return ln, nil
 }
@@ -49,7 +76,7 @@ func listen(flag, address string) (net.Listener, error) {
 // itself.
 func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
 	if ln = s.Listener; ln == nil {
-		ln, err = Listen(s.Listen)
+		ln, err = Listen(s.Listen, s.ListenMode)
 	}
 	if err != nil {
 		return nil, err

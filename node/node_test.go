@@ -182,7 +182,7 @@ func TestAFileThatIsNoSocketIsNotTakenOver(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if ln, err := node.Listen(path); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if ln, err := node.Listen(path, 0); err == nil || !strings.Contains(err.Error(), "is no socket") {
 		t.Errorf("%v and %v; expected that the file is no socket", ln, err)
 	}
 	if text, err := os.ReadFile(path); string(text) != "mine" {

@@ -73,7 +73,7 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
 		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
-		UpstreamLost: n.suspect,
+		UpstreamLost: n.suspect, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
 	if n.id != nil {
 		p.Inside = n.id.server

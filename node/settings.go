@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"time"
@@ -25,6 +26,9 @@ type Settings struct {
 	// Listener is an open socket that is shared with the next process, such as one of a service manager. Then the node
 	// does not open Listen. New takes it over, even if it fails. Nil: none.
 	Listener net.Listener
+	// ListenMode is the mode of the Unix socket that Listen names: who on this machine may connect. Zero: 0777, as
+	// PostgreSQL.
+	ListenMode fs.FileMode
 	// Advertise is the address of the node that others see in the worker table, at most 255 characters. Empty: that of
 	// the listener, with Host if it listens on every interface.
 	Advertise string
@@ -36,6 +40,9 @@ type Settings struct {
 	// UpstreamPrimary sends connections only to the host that says it is the primary, and ends them when it no longer
 	// is.
 	UpstreamPrimary bool
+	// UnixUpstreamTrustsClients lets clients use a Unix socket of Upstream with the rights of the account that the node
+	// runs as. The method peer of pg_hba.conf takes each of them for it.
+	UnixUpstreamTrustsClients bool
 	// LeaseDatabase is the connection string of the database with the worker table. Required.
 	LeaseDatabase string
 	// Databases are those whose sessions are answered. Empty: the lease database.
@@ -111,7 +118,7 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 		lease = config.Database
 	}
 	wrong := errors.Join(noListen, noAdmin, noUpstream, noDatabase, s.checkDatabases(), s.checkLease(),
-		s.Limits.check(), s.TLS.complete(), s.checkIDDatabase(lease))
+		s.Limits.check(), s.TLS.complete(), s.checkOwnAccount(), s.checkIDDatabase(lease))
 	if wrong != nil {
 		return nil, wrong
 	}

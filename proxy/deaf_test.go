@@ -77,7 +77,7 @@ func TestInvariant13NoClientKeepsASessionThatUpstreamHasEndedByReadingNothing(t 
 				t.Parallel()
 				arrivals := make(chan net.Conn, 1)
 				r := newRigBeforeStartup(t, &counter{}, offer, overUnix(t, arrivals),
-					func(s *Settings) { s.deafTime = 50 * time.Millisecond })
+					func(s *Settings) { s.deafTime, s.UnixUpstreamTrustsClients = 50*time.Millisecond, true })
 				r.arrivals = arrivals
 				if inside {
 					r.requestsTLS(trusted)

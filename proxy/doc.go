@@ -47,6 +47,7 @@
 //   - crowd.go decides which of them gives way to which newcomer.
 //   - places.go limits the connections to upstream.
 //   - handshake.go limits the TLS handshakes.
+//   - unproven*.go keep out clients that a Unix socket of upstream takes for the proxy's own account.
 //   - once.go passes on packets that begin no session, such as cancel requests.
 //
 // # The end

@@ -28,6 +28,7 @@ const (
 	failBinding
 	failCleartext
 	failProof
+	failUnproven
 	failEncryptionTwice
 	failAfterSSL
 	failAfterGSSENC
@@ -138,6 +139,11 @@ var clientTexts = map[failure]clientText{
 	failProof: {
 		"28000", "the password exchange with the PostgreSQL server behind the proxy failed",
 		"What answers there may not be that server. The proxy's log has the cause.",
+	},
+	failUnproven: {
+		"28000", "the PostgreSQL server behind the proxy asked for no proof, and would take the proxy's own account",
+		"Let pg_hba.conf ask for a password on its Unix socket, or connect to a Unix socket of the proxy " +
+			"as the proxy's account. --unix-upstream-trusts-clients lets everybody in.",
 	},
 }
 

@@ -125,6 +125,9 @@ type Settings struct {
 	// AskPassword makes the proxy log in for its clients. If upstream wants a password by any method, the proxy asks
 	// the client for it in clear text. It keeps nothing of the password. Needs RequireTLS.
 	AskPassword bool
+	// UnixUpstreamTrustsClients lets a client in where upstream asks it for nothing over a Unix socket. Otherwise only
+	// a client that runs as the proxy's own account gets in there, by a Unix socket (unproven.go).
+	UnixUpstreamTrustsClients bool
 	// Inside serves the sessions of the ID database, which needs no upstream; nil if there is none. MaxSessions does
 	// not count them, MaxClients does.
 	Inside Inside
@@ -145,6 +148,7 @@ type Proxy struct {
 	permission  func(string) *Permission
 	segments    func(string) Segments
 	dialTimeout time.Duration
+	trusting    bool // Settings.UnixUpstreamTrustsClients
 	deafTime    time.Duration
 	limits      limits
 	rules       atomic.Pointer[rules]
@@ -189,6 +193,7 @@ func New(s Settings) (*Proxy, error) {
 		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
+		trusting: s.UnixUpstreamTrustsClients,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {

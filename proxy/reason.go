@@ -28,7 +28,7 @@ func (f failure) reason() reason {
 	case failProtocol, failTLSRequired, failALPN, failBinding, failEncryptionTwice, failAfterSSL, failAfterGSSENC:
 		return closedProtocol
 	case failDial, failUpstreamLost, failUpstreamTLS, failUpstreamCertificate, failCleartext, failProof,
-		failNoPrimary:
+		failNoPrimary, failUnproven:
 		return closedUpstream
 	case failDraining, failNotAccepting:
 		return closedDrain

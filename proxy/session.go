@@ -224,6 +224,12 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
+	if s.mustBeProven() {
+		if err := apart(s.log, s.awaitProof); err != nil {
+			s.loginEnded(err)
+			return err
+		}
+	}
 	if s.admitted.rules.askPassword {
 		if err := apart(s.log, s.logIn); err != nil {
 			s.loginEnded(err)

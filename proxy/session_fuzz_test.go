@@ -110,7 +110,7 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 	all := &Permission{}
 	all.Set(AnswerAll)
 	p, err := New(Settings{
-		Upstream: []Host{{Network: "unix", Address: address}}, IDs: &counter{},
+		Upstream: []Host{{Network: "unix", Address: address}}, UnixUpstreamTrustsClients: true, IDs: &counter{},
 		Permission: func(string) *Permission {
 			return all
 		},

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ import (
 type demoSettings struct {
 	listen   string // address for clients, as in serve
 	admin    string // address for operators, as in serve; empty: none
+	usual    bool   // nobody has given listen
 	anyAdmin bool   // take another port if that one is in use
 	data     string // data folder; empty: folder() decides
 	postgres string // URL of an existing server; empty: start a private one
@@ -58,6 +61,7 @@ data folder stays, and the next run uses it again.`,
   pgflurry demo --postgres postgres://me@db.example/app`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.usual = !cmd.Flags().Changed("listen")
 			s.anyAdmin = !cmd.Flags().Changed("admin-listen")
 			log, queue, err := s.log.open(cmd.ErrOrStderr())
 			if err != nil {
@@ -70,7 +74,8 @@ data folder stays, and the next run uses it again.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", "127.0.0.1:6532",
-		"address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT")
+		"address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT. "+
+			"A Unix socket in --postgres makes the default a private one")
 	f.StringVar(&s.admin, "admin-listen", defaultAdmin,
 		"address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket; empty for none")
 	f.StringVar(&s.data, "data", "",
@@ -101,12 +106,20 @@ func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logge
 	}
 	ctx, cancel := server.while(ctx)
 	defer cancel()
+	if s.usual && filepath.IsAbs(server.upstream) { // serve refuses TCP in front of a Unix socket
+		folder, err := os.MkdirTemp("", "pgflurry-")
+		if err != nil {
+			return fmt.Errorf("no folder for a Unix socket of the demo: %w; name another place by TMPDIR", err)
+		}
+		defer os.RemoveAll(folder)
+		s.listen = filepath.Join(folder, ".s.PGSQL.6532")
+	}
 	return s.runNode(ctx, server, out, log)
 }
 
 // checkListen checks, before anything is created, that the address is free and that clients can reach it.
 func (s demoSettings) checkListen() error {
-	probe, err := node.Listen(s.listen)
+	probe, err := node.Listen(s.listen, 0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type reloader struct {
 	threshold *slog.LevelVar    // level of the log
 	give      func(node.Settings) error
 	log       *slog.Logger
+	listener  net.Listener // from a service manager; nil: none
 }
 
 func newReloader(started *configuration, environ []string, o *serveOptions, s node.Settings,
@@ -39,7 +41,7 @@ func newReloader(started *configuration, environ []string, o *serveOptions, s no
 ) *reloader {
 	return &reloader{
 		started: started, environ: environ, values: valuesOf(started.flags), threshold: o.logs.threshold,
-		give: give, log: s.Log,
+		give: give, log: s.Log, listener: s.Listener,
 	}
 }
 
@@ -54,6 +56,7 @@ func valuesOf(flags *pflag.FlagSet) map[string]string {
 // flags only, because values may be secrets.
 func (r *reloader) reload() {
 	var fresh serveOptions
+	fresh.node.Listener = r.listener // not opened again; the settings are checked against it
 	c := r.read(&fresh)
 	s := fresh.settings(c)
 	err := c.err()

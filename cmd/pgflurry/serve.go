@@ -38,8 +38,8 @@ It reports to systemd when it is ready, how it fares and when it stops, and serv
 listening socket from systemd (LISTEN_FDS) takes the place of --listen. While serve restarts, new
 clients wait in that socket and are not refused.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
-  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql \
-    --lease-database "host=/var/run/postgresql dbname=app"
+  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --listen-mode 0770 \
+    --upstream /var/run/postgresql --lease-database "host=/var/run/postgresql dbname=app"
   PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app \
     pgflurry serve --databases app,reports
   pgflurry serve --upstream db.example.com:5432 \
@@ -54,6 +54,9 @@ clients wait in that socket and are not refused.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			environ := os.Environ()
 			warnOfUnknown(cmd.Root(), environ, cmd.ErrOrStderr())
+			if err := takeSockets(&o.node); err != nil {
+				return err
+			}
 			c := configure(cmd.Flags(), environ)
 			s := o.settings(c)
 			switch err := c.err(); {
@@ -82,9 +85,6 @@ func (o *serveOptions) serve(
 	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end; the proxy must not
 	hangups, stop := awaitHangups()
 	defer stop()
-	if err := takeSockets(&s); err != nil {
-		return err
-	}
 	n, err := node.New(s)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"time"
@@ -18,6 +19,7 @@ import (
 type serveOptions struct {
 	node       node.Settings
 	datacenter string
+	listenMode string
 	logs       logSettings
 	config     string // name of the file, which configure reads
 	checkOnly  bool
@@ -31,6 +33,8 @@ func (o *serveOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.logs.level, "log-level", "info",
 		"lowest level that is logged to standard error: debug, info, warn or error")
 	o.logs.formatFlag(f)
+	f.StringVar(&o.listenMode, "listen-mode", "0777",
+		"`MODE` of the file of --listen, if that is a Unix socket: who on this machine may connect, in octal")
 	f.StringVar(&o.config, configFlag, "", "`FILE` with values for flags that neither the command line nor "+
 		`the environment gives: TOML, a line such as window = "60s" for each`)
 	f.BoolVar(&o.checkOnly, "check-config", false,
@@ -51,8 +55,20 @@ func (o *serveOptions) settings(c *configuration) node.Settings {
 	s.Version = version()
 	var noNumber error
 	s.Datacenter, noNumber = numberOf("datacenter", o.datacenter, "any")
-	c.check(errors.Join(s.Check(), noNumber, o.logs.check()))
+	var noMode error
+	s.ListenMode, noMode = modeOf("listen-mode", o.listenMode)
+	c.check(errors.Join(s.Check(), noNumber, noMode, o.logs.check()))
 	return s
+}
+
+// modeOf parses the mode of a file.
+func modeOf(flag, text string) (fs.FileMode, error) {
+	mode, err := strconv.ParseUint(text, 8, 16)
+	if err != nil || mode == 0 || mode > 0o777 {
+		return 0, outcome.As(outcome.Usage, fmt.Errorf(
+			"--%s is %s; expected a mode in octal, such as 0777 or 0770", flag, connstring.Shown(text)))
+	}
+	return fs.FileMode(mode), nil
 }
 
 // nodeFlags adds the flags of a node.
@@ -65,6 +81,9 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.StringVar(&s.Upstream, "upstream", "",
 		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory, with or without :PORT. "+
 			"Separate several by commas: a connection goes to the first that takes it (required)")
+	f.BoolVar(&s.UnixUpstreamTrustsClients, "unix-upstream-trusts-clients", false,
+		"let every client use a Unix socket of --upstream, even if PostgreSQL asks it for no password. "+
+			"With the method peer it then is the account that the proxy runs as")
 	f.BoolVar(&s.UpstreamPrimary, "upstream-primary", false,
 		"connect only to the host of --upstream that says it is the primary, and end sessions when it no longer is")
 	f.StringVar(&s.LeaseDatabase, "lease-database", "",
@@ -110,7 +129,8 @@ func limitFlags(f *pflag.FlagSet, l *node.Limits) {
 // tlsFlags adds the flags of TLS.
 func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.Client, "client-tls", "",
-		"TLS of clients: disable, allow or require (default allow with --client-tls-cert, else disable)")
+		"TLS of clients: disable, allow or require (default allow with --client-tls-cert, else disable). "+
+			"With --upstream-tls, hostssl in pg_hba.conf sees TLS in any case: only require keeps plain clients out")
 	f.StringVar(&t.ClientCert, "client-tls-cert", "",
 		"file with the proxy's certificate and its chain, PEM; SIGHUP reads it again, as all files of TLS")
 	f.StringVar(&t.ClientKey, "client-tls-key", "", "file with the key of that certificate")

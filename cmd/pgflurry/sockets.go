@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -21,8 +22,7 @@ func handOver(s *node.Settings) error {
 	files := activation.Files(true)
 	taken := make(map[string]net.Listener)
 	for i, file := range files {
-		listener, err := net.FileListener(file)
-		file.Close()
+		listener, err := listenerOf(file)
 		name := file.Name()
 		if len(files) == 1 && name != socketOfAdmin {
 			name = socketOfClients // the only socket is for clients, whatever its unit is called
@@ -42,6 +42,15 @@ func handOver(s *node.Settings) error {
 	}
 	s.Listener, s.Admin.Listener = taken[socketOfClients], taken[socketOfAdmin]
 	return nil
+}
+
+// listenerOf takes the socket over, and closes the file.
+func listenerOf(file *os.File) (net.Listener, error) {
+	defer file.Close()
+	if err := checkListens(file); err != nil {
+		return nil, err
+	}
+	return net.FileListener(file)
 }
 
 // The names that a service manager gives to the sockets.

@@ -93,6 +93,23 @@ func TestSocketsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
+func TestASocketThatIsBoundAndDoesNotListenIsRefused(t *testing.T) {
+	bound, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(bound, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	m := &manager{t: t, sockets: []*os.File{os.NewFile(uintptr(bound), "clients")}, names: []string{"clients"}}
+	defer m.sockets[0].Close()
+	u := m.start("serve", "--upstream", "127.0.0.1:1", "--lease-database", "postgres://u@127.0.0.1:1/d")
+	u.Line("cannot be listened on: it is bound, but does not listen")
+	if code := u.End(); code != 2 {
+		t.Errorf("it ended with code %d; expected that of usage", code)
+	}
+}
+
 // systemd's own tool passes a socket on. This shows that the stand-in speaks as systemd does.
 func TestSystemdItselfHandsASocketOver(t *testing.T) {
 	tool, err := exec.LookPath("systemd-socket-activate")

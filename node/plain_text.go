@@ -1,0 +1,37 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"net"
+
+	"pgflurry/proxy/pgtls"
+)
+
+// warnOfPlainText logs what clients may send without TLS.
+func (n *Node) warnOfPlainText(s Settings) {
+	n.warnOfPlainLogins(s)
+	_, tcp := n.Addr().(*net.TCPAddr)
+	mode, _ := pgtls.ParseMode(s.TLS.Upstream) // complete has checked it
+	if !tcp || mode == pgtls.Disable || s.TLS.Client == clientRequire {
+		return
+	}
+	level := slog.LevelInfo // on loopback nobody listens in
+	if elsewhere(n.Addr()) != "" {
+		level = slog.LevelWarn
+	}
+	n.log.Log(context.Background(), level, "clients may connect without TLS, and hostssl in pg_hba.conf does not "+
+		"keep them out: it sees the TLS of --upstream-tls", "address", n.Addr(), "client_tls", s.TLS.Client,
+		"hint", "Use --client-tls require, or listen on loopback or a Unix socket alone.")
+}
+
+// warnOfPlainLogins logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
+func (n *Node) warnOfPlainLogins(s Settings) {
+	place := elsewhere(n.Addr())
+	if s.IDDatabase.Auth != idAuthSCRAM || s.TLS.Client != clientDisable || place == "" {
+		return
+	}
+	n.log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
+		"but can try some out", "address", place,
+		"hint", "Use --client-tls require with a certificate, or long random passwords.")
+}
