@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -29,7 +30,7 @@ type crowd struct {
 	mostEach int // members from one origin; no limit if zero
 	count    int
 	from     map[netip.Prefix][]*member // oldest first
-	left     chan struct{}              // closed and replaced when a member leaves
+	waiting  []chan struct{}            // the first one is closed when a member leaves
 }
 
 // member is one place that is taken.
@@ -44,7 +45,7 @@ type member struct {
 func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
 	return &crowd{
 		most: most, mostEach: mostEach, fairTime: fairTime,
-		from: make(map[netip.Prefix][]*member), left: make(chan struct{}),
+		from: make(map[netip.Prefix][]*member),
 	}
 }
 
@@ -60,6 +61,10 @@ func (c *crowd) limit(most, mostEach int) {
 func (c *crowd) enter(from netip.Prefix, away func()) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.enterLocked(from, away)
+}
+
+func (c *crowd) enterLocked(from netip.Prefix, away func()) *member {
 	now := time.Now()
 	if own := c.from[from]; c.mostEach > 0 && len(own) >= c.mostEach {
 		if now.Sub(own[0].since) < c.fairTime {
@@ -91,25 +96,29 @@ func (c *crowd) add(from netip.Prefix, now time.Time, away func()) *member {
 	return m
 }
 
-// wait is enter for a client that can wait until late. After that it returns nil.
+// wait is enter for a client that can wait until late. After that it returns nil. Each member that leaves wakes one of
+// those that wait, the first. A newcomer may be faster: then that one waits again.
 func (c *crowd) wait(from netip.Prefix, late time.Time, away func()) *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for {
-		c.mu.Lock()
-		left := c.left
-		c.mu.Unlock()
-		if m := c.enter(from, away); m != nil {
+		m := c.enterLocked(from, away)
+		again := min(time.Until(late), c.fairTime) // by then some member has been there for fairTime
+		if m != nil || again <= 0 {
 			return m
 		}
-		again := min(time.Until(late), c.fairTime) // by then some member has been there for fairTime
-		if again <= 0 {
-			return nil
-		}
-		timer := time.NewTimer(again)
+		turn, timer := make(chan struct{}), time.NewTimer(again)
+		c.waiting = append(c.waiting, turn)
+		c.mu.Unlock()
 		select {
-		case <-left:
+		case <-turn:
 		case <-timer.C:
 		}
 		timer.Stop()
+		c.mu.Lock()
+		if i := slices.Index(c.waiting, turn); i >= 0 {
+			c.waiting = slices.Delete(c.waiting, i, i+1)
+		}
 	}
 }
 
@@ -120,7 +129,10 @@ func (c *crowd) leave(m *member) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(m)
+	if c.remove(m) && len(c.waiting) > 0 {
+		close(c.waiting[0])
+		c.waiting = slices.Delete(c.waiting, 0, 1)
+	}
 }
 
 // sentAway says whether the member had to give way.
@@ -158,7 +170,8 @@ func (c *crowd) sendAway(m *member) *member {
 	return m
 }
 
-func (c *crowd) remove(m *member) {
+// remove is false if the member has no place any more.
+func (c *crowd) remove(m *member) bool {
 	all := c.from[m.from]
 	for i, other := range all {
 		if other != m {
@@ -172,8 +185,7 @@ func (c *crowd) remove(m *member) {
 			c.from[m.from] = all[:len(all)-1]
 		}
 		c.count--
-		close(c.left)
-		c.left = make(chan struct{})
-		return
+		return true
 	}
+	return false
 }

@@ -22,6 +22,24 @@ type tlsOffer struct {
 	away          func() // ends the connection; does not block
 }
 
+// workplace is the place of one handshake while it works.
+type workplace struct {
+	offer *tlsOffer
+	late  time.Time
+	taken *member
+}
+
+// Enter waits for a place until the handshake is late.
+func (p *workplace) Enter() error {
+	if p.taken = p.offer.places.wait(p.offer.from, p.late, p.offer.away); p.taken == nil {
+		return errNoHandshake
+	}
+	return nil
+}
+
+// Leave gives the place back.
+func (p *workplace) Leave() { p.offer.places.leave(p.taken) }
+
 // accept does a TLS handshake; begun is what the proxy has read of it. Until the client's first record is complete and
 // there is a place, the handshake costs no more memory than that record. The caller uses the returned connection even
 // after an error.
@@ -40,16 +58,11 @@ func (o tlsOffer) accept(conn net.Conn, begun []byte, direct bool) (net.Conn, er
 	if err != nil {
 		return conn, err
 	}
-	place := o.places.wait(o.from, late, o.away)
-	if place == nil {
-		return conn, pgtls.HandshakeError{Cause: errNoHandshake}
-	}
-	defer o.places.leave(place)
 	do := o.Accept
 	if direct {
 		do = o.AcceptDirect
 	}
-	secure, err := do(conn, hello)
+	secure, err := do(conn, hello, &workplace{offer: &o, late: late})
 	if err == pgtls.ErrNoALPN {
 		return secure, clientError{code: failALPN}
 	}

@@ -13,7 +13,7 @@ import (
 //
 //	Settings.MaxClients            all connections: descriptors
 //	Settings.MaxLogins, …PerAddress  from accept until PostgreSQL has let the client in (AuthenticationOk): memory
-//	maxHandshakes                  those inside a TLS handshake: much memory
+//	maxHandshakes                  those inside a TLS handshake that do not wait for their client: processors
 //	Settings.MaxSessions           connections to PostgreSQL: those that are still logging in give way
 //	maxCancels                     those that only cancel a statement: connections to PostgreSQL
 //
@@ -23,8 +23,9 @@ import (
 
 const (
 	defaultHandshakeTimeout = 5 * time.Second
-	// maxHandshakes is how many TLS handshakes run at once. Each needs up to 150 kB of memory, and a processor for a
-	// millisecond. The others wait with no more than their first record in memory.
+	// maxHandshakes is how many TLS handshakes work at once. Each needs a processor for a millisecond. Before it has
+	// worked, it has no more than its first record in memory. While it waits for its client it has 44 kB; MaxLogins
+	// limits those.
 	maxHandshakes = 64
 	// maxCancels is how many cancel requests are on their way at once. Each is a connection to PostgreSQL for about a
 	// millisecond.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/origin"
 )
 
 // dialFrom connects from a loopback address: 127.0.0.2 and so on.
@@ -240,28 +243,58 @@ func TestAHandshakeHasADeadlineOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestOnlySomeHandshakesAreAtWork(t *testing.T) {
+// deaf writes what TLS sends to into, and reads nothing.
+type deaf struct {
+	net.Conn
+	into *bytes.Buffer
+}
+
+func (d deaf) Write(b []byte) (int, error) { return d.into.Write(b) }
+func (deaf) Read([]byte) (int, error)      { return 0, io.EOF }
+
+// helloOf is the first message of a TLS client.
+func helloOf(t *testing.T, config *tls.Config) []byte {
+	t.Helper()
+	var hello bytes.Buffer
+	if err := tls.Client(deaf{nil, &hello}, config).Handshake(); err == nil {
+		t.Fatal("a handshake with nobody has succeeded")
+	}
+	return hello.Bytes()
+}
+
+func TestAHandshakeThatWaitsForItsClientHoldsNoPlace(t *testing.T) {
 	offer, trusted := offers(t)
 	r := newRigBeforeStartup(t, &counter{}, offer)
-	r.proxy.limits.handshakes.most = 2
-	const record = "\x16\x03\x01\x00\x04\x01\x00\x01\x00" // the first record of a longer message
-	var stuck []net.Conn
+	r.proxy.limits.handshakes.limit(1, 0)
+	hello := helloOf(t, trusted)
 	for range 3 {
 		c := r.dial()
 		defer c.Close()
 		r.write(c, [][]byte{sslRequest})
 		r.expect(c, "client", [][]byte{{'S'}})
-		r.write(c, [][]byte{[]byte(record)})
-		stuck = append(stuck, c)
+		r.write(c, [][]byte{hello})
+		if _, err := c.Read(make([]byte, 1)); err != nil { // the proxy's answer, to which this client says nothing
+			t.Fatal(err)
+		}
 	}
-	for r.proxy.limits.handshakes.inside() < 2 {
-		runtime.Gosched()
-	}
-	r.client.Close()
-	r.client = r.dialFrom(2) // the oldest of the others gives way
 	r.requestsTLS(trusted)
 	r.startsUp()
-	for _, c := range stuck {
-		c.Close()
+}
+
+func TestOnlySomeHandshakesAreAtWork(t *testing.T) {
+	offer, trusted := offers(t)
+	r := newRigBeforeStartup(t, &counter{}, offer)
+	crowd := r.proxy.limits.handshakes
+	crowd.limit(2, 0)
+	gone := make(chan struct{})
+	for i := range 2 { // two others at work, from one address
+		if crowd.enter(origin.Of(r.client.LocalAddr()), func() { close(gone) }) == nil {
+			t.Fatalf("there is no place number %d", i)
+		}
 	}
+	r.client.Close()
+	r.client = r.dialFrom(2)
+	r.requestsTLS(trusted)
+	r.startsUp()
+	<-gone // the older of them had to give way
 }

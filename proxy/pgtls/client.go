@@ -88,31 +88,48 @@ func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
 	}
 }
 
+// Gate limits the handshakes that work at the same time. A handshake is inside while it works. It is outside while it
+// waits for its client, which may be for long.
+type Gate interface {
+	// Enter waits for a place. An error ends the handshake.
+	Enter() error
+	// Leave gives the place back. It has no effect after an error of Enter.
+	Leave()
+}
+
 // Accept does the handshake with a client. begun is what the caller has read of it. The caller sets the deadline. An
 // error is a HandshakeError. Use the returned connection even after an error: it says nothing in plain text to a client
-// that expects TLS.
-func (t *Client) Accept(conn net.Conn, begun []byte) (net.Conn, error) {
-	c, err := t.accept(conn, begun)
+// that expects TLS. gate may be nil: no limit.
+func (t *Client) Accept(conn net.Conn, begun []byte, gate Gate) (net.Conn, error) {
+	c, err := t.accept(conn, begun, gate)
 	return c, err
 }
 
-func (t *Client) accept(conn net.Conn, begun []byte) (Conn, error) {
-	beneath := &handshaking{Conn: conn, begun: begun, most: maxClientHandshake}
+func (t *Client) accept(conn net.Conn, begun []byte, gate Gate) (Conn, error) {
+	beneath := &handshaking{Conn: conn, begun: begun, most: maxClientHandshake, gate: gate}
 	c := Conn{Conn: tls.Server(beneath, t.config), certificate: t.config.Certificates[0].Certificate[0]}
-	if err := c.Handshake(); err != nil {
+	var err error
+	if gate != nil {
+		err = gate.Enter()
+		defer gate.Leave()
+	}
+	if err == nil {
+		err = c.Handshake()
+	}
+	if err != nil {
 		return c, HandshakeError{err}
 	}
-	beneath.read = -1
+	beneath.read, beneath.gate = -1, nil
 	return c, nil
 }
 
 // AcceptDirect is Accept for a client that began TLS without asking. The client must name the protocol (ErrNoALPN), so
 // that nobody can redirect clients of other protocols to this port. t may be nil (ErrNoTLS).
-func (t *Client) AcceptDirect(conn net.Conn, begun []byte) (net.Conn, error) {
+func (t *Client) AcceptDirect(conn net.Conn, begun []byte, gate Gate) (net.Conn, error) {
 	if t == nil {
 		return conn, ErrNoTLS
 	}
-	c, err := t.accept(conn, begun)
+	c, err := t.accept(conn, begun, gate)
 	if err == nil && c.ConnectionState().NegotiatedProtocol != ALPN {
 		err = ErrNoALPN
 	}

@@ -84,6 +84,7 @@ type handshaking struct {
 	begun []byte // was read before TLS began
 	most  int    // bytes until the handshake is over
 	read  int    // bytes; negative: no longer counted
+	gate  Gate   // nil: none, or the handshake is over
 }
 
 // NetConn is the connection that this one counts for.
@@ -98,10 +99,27 @@ func (c *handshaking) Read(b []byte) (n int, err error) {
 		n = copy(b, c.begun)
 		c.begun = c.begun[n:]
 	default:
-		n, err = c.Conn.Read(b)
+		n, err = c.outside(c.Conn.Read, b)
 	}
 	if c.read >= 0 {
 		c.read += n
+	}
+	return n, err
+}
+
+// Write may wait, too, for a client that reads nothing.
+func (c *handshaking) Write(b []byte) (int, error) { return c.outside(c.Conn.Write, b) }
+
+// outside reads or writes while the handshake has no place.
+func (c *handshaking) outside(do func([]byte) (int, error), b []byte) (int, error) {
+	gate := c.gate
+	if gate == nil {
+		return do(b)
+	}
+	gate.Leave()
+	n, err := do(b)
+	if again := gate.Enter(); err == nil {
+		err = again
 	}
 	return n, err
 }

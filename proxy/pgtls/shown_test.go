@@ -24,7 +24,7 @@ func TestAConnectionTellsBothCertificates(t *testing.T) {
 			InsecureSkipVerify: true, Certificates: []tls.Certificate{theirs.TLS}, MaxVersion: tls.VersionTLS12,
 		})
 		go func() { done <- client.Handshake() }()
-		conn, err := offer.Accept(near, nil)
+		conn, err := offer.Accept(near, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

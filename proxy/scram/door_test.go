@@ -65,7 +65,7 @@ func letIn(conn net.Conn, v scram.Verifier, secure *pgtls.Client) error {
 		if _, err := conn.Write([]byte("S")); err != nil {
 			return err
 		}
-		if conn, err = secure.Accept(conn, nil); err != nil {
+		if conn, err = secure.Accept(conn, nil, nil); err != nil {
 			return err
 		}
 		binding = scram.NewBinding(conn.(pgtls.Conn).Certificate())
