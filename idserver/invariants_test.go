@@ -74,6 +74,13 @@ func TestInvariant2NoIDWithoutAGrantAndTheSessionStays(t *testing.T) {
 	}
 	ids.fails.Store(nil)
 	x.says(x.query("SELECT next_snowflake()"), "<next_snowflake> (1) [SELECT 1] ZI")
+	answers := int64(0)
+	for kind := range x.s.counts.answers {
+		answers += x.s.counts.answers[kind].Load()
+	}
+	if answers != 1 {
+		t.Errorf("%d answers are counted; expected the one that gave an ID", answers)
+	}
 	if n := x.s.counts.refused[refusedWithoutIDs].Load(); n != 4 {
 		t.Errorf("%d statements are counted as without IDs; expected 4", n)
 	}

@@ -269,11 +269,12 @@ func (s *session) writeRows(p *portal, most int) (n int, err error) {
 	r := &p.rows
 	n = min(most, r.left)
 	if r.form != nil {
-		if n > 0 && !p.counted {
+		err = s.writeIDs(r, n, p.formats)
+		if n > 0 && err == nil && !p.counted {
 			s.counts.answered(r.form)
 			p.counted = true
 		}
-		return n, s.writeIDs(r, n, p.formats)
+		return n, err
 	}
 	for range n {
 		if err := s.gather(); err != nil {

@@ -68,6 +68,7 @@ data folder stays, and the next run uses it again.`,
 				return err
 			}
 			defer queue.end()
+			logSignals(cmd.Context(), log, queue.end)
 			s.lost = queue.lost.Load
 			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},

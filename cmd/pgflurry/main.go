@@ -2,11 +2,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
@@ -32,17 +29,4 @@ func complaint(err error) string {
 		text += "hint: " + advice + "\n"
 	}
 	return text
-}
-
-// untilSignal returns a context that the first signal ends, for an orderly end. The second signal ends the process with
-// the default action. It registers for both at once: a second signal is not lost, however soon it follows.
-func untilSignal() context.Context {
-	received := make(chan os.Signal, 2)
-	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		cancel(fmt.Errorf("stopped by signal: %v", <-received))
-		endBy(<-received)
-	}()
-	return ctx
 }

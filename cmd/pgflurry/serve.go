@@ -24,7 +24,8 @@ The worker in its IDs is leased in the lease database. While serve holds no work
 everything, and the function inside PostgreSQL answers. The log says so, and serve keeps trying.
 
 On SIGTERM or Ctrl-C it sends idle clients away, and waits for open transactions up to
---drain-timeout. Then it gives the worker back and ends. A second signal ends it at once.
+--drain-timeout. Then it gives the worker back and ends. A second signal ends it at once, if it comes a second
+after the first or later.
 
 With --id-database NAME it serves a database of its own beside those of PostgreSQL. Sessions to it get
 IDs, and nothing else. They need no connection to PostgreSQL, and go on while that is away. "pgflurry
@@ -81,6 +82,7 @@ func (o *serveOptions) serve(
 		return err
 	}
 	defer queue.end()
+	logSignals(ctx, s.Log, queue.end)
 	s.LinesLost = queue.lost.Load
 	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end; the proxy must not
 	hangups, stop := awaitHangups()

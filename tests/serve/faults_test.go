@@ -131,6 +131,26 @@ func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 	}
 }
 
+// Some parents send each signal twice, such as timeout. That is no wish to end at once.
+func TestASignalThatIsSentTwiceGivesTheWorkerBack(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "twice")
+	conn := server.Connect(t, p.URL)
+	if _, err := conn.Begin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p.Signal(syscall.SIGTERM)
+	p.Line("msg=draining")
+	p.Signal(syscall.SIGTERM)
+	p.Line("a signal is ignored")
+	conn.Close(context.Background())
+	if code := p.End(); code != 0 {
+		t.Errorf("exit code %d; expected 0", code)
+	}
+	server.Eventually(t, server.Connect(t, direct),
+		"EXISTS (SELECT FROM pgflurry.worker WHERE node = 'twice' AND released_at IS NOT NULL)")
+}
+
 func TestASecondSignalEndsAtOnce(t *testing.T) {
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "second signal", "--drain-timeout", "1h")
@@ -140,7 +160,11 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 	}
 	p.Signal(syscall.SIGTERM)
 	p.Line("msg=draining")
-	p.Signal(syscall.SIGTERM)
+	for ended := false; !ended; { // the first of these come within a second
+		from := p.Printed()
+		p.Signal(syscall.SIGTERM)
+		ended = strings.Contains(p.LineFrom(from, "signal="), "a second signal ends the process at once")
+	}
 	if code := p.End(); code == 0 {
 		t.Error("exit code 0; expected the signal's")
 	}
