@@ -129,7 +129,7 @@ func (h *hall) accept() {
 func (h *hall) serve(conn net.Conn) {
 	defer conn.Close()
 	if offer := h.tls.Load(); offer != nil {
-		inside, err := offer.Accept(conn, nil)
+		inside, err := offer.Accept(conn, nil, nil)
 		if err != nil {
 			return
 		}
