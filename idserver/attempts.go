@@ -1,7 +1,9 @@
 package idserver
 
 import (
+	"container/heap"
 	"hash/maphash"
+	"math"
 	"net/netip"
 	"sync"
 	"time"
@@ -21,8 +23,8 @@ var (
 	ofAddress = pace{burst: 100, interval: time.Second}
 )
 
-// maxTried is the largest number of addresses and names in a generation of attempts. Each takes about 100 bytes.
-const maxTried = 8192
+// maxTried is the largest number of addresses and names with wrong passwords. Each takes about 200 bytes.
+const maxTried = 16384
 
 // pace is how many wrong passwords are allowed: a burst at once, then one in each interval.
 type pace struct {
@@ -30,17 +32,43 @@ type pace struct {
 	interval time.Duration
 }
 
-// attempts has the recent wrong passwords. One is forgotten in each interval. For each key it keeps the time at which
-// the last one will be forgotten; from then on a whole burst is possible again. The keys are in two generations. When
-// the younger one is full, it becomes the older one, and the old keys are forgotten. The methods are safe for
+// attempts has the recent wrong passwords. One is forgotten in each interval. For each key it keeps its debt: the time
+// at which the last one will be forgotten. From then on a whole burst is possible again. The methods are safe for
 // concurrent use.
+//
+// When the table is full, the smallest debt goes. So nobody gets rid of a large one by making many small ones. A key
+// that is not in the table counts as if it had the largest debt that ever went, except for one password that it may
+// always try. So nobody gains by a debt that goes, and nobody new is locked out.
 type attempts struct {
 	seed  maphash.Seed
 	most  int
 	since time.Time
 
-	mu           sync.Mutex
-	young, older map[attemptKey]time.Duration // from since
+	mu     sync.Mutex
+	debts  map[attemptKey]*debt
+	byTime debts         // the same, the smallest first
+	gone   time.Duration // the largest debt that went
+}
+
+// debt is that of one key.
+type debt struct {
+	key   attemptKey
+	until time.Duration // from attempts.since
+	at    int           // in debts
+}
+
+// debts is a heap.
+type debts []*debt
+
+func (d debts) Len() int           { return len(d) }
+func (d debts) Less(i, j int) bool { return d[i].until < d[j].until }
+func (d debts) Swap(i, j int)      { d[i], d[j] = d[j], d[i]; d[i].at, d[j].at = i, j }
+func (d *debts) Push(x any)        { *d = append(*d, x.(*debt)) }
+func (d *debts) Pop() any {
+	last := (*d)[len(*d)-1]
+	(*d)[len(*d)-1] = nil
+	*d = (*d)[:len(*d)-1]
+	return last
 }
 
 // attemptKey is an address, alone or with a name. It has a hash of the name, because names may be long.
@@ -51,7 +79,7 @@ type attemptKey struct {
 
 func newAttempts(now time.Time) *attempts {
 	return &attempts{
-		seed: maphash.MakeSeed(), most: maxTried, since: now, young: make(map[attemptKey]time.Duration),
+		seed: maphash.MakeSeed(), most: maxTried, since: now, debts: make(map[attemptKey]*debt), gone: math.MinInt64,
 	}
 }
 
@@ -66,8 +94,8 @@ func (a *attempts) wait(from netip.Prefix, name string, now time.Time) (wait tim
 	at := now.Sub(a.since)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	forName := ofName.wait(a.lookLocked(named, at), at)
-	forAddress := ofAddress.wait(a.lookLocked(address, at), at)
+	forName := ofName.wait(a.untilLocked(named, ofName, at), at)
+	forAddress := ofAddress.wait(a.untilLocked(address, ofAddress, at), at)
 	return max(forName, forAddress), forAddress > forName
 }
 
@@ -77,27 +105,34 @@ func (a *attempts) wrong(from netip.Prefix, name string, now time.Time) {
 	at := now.Sub(a.since)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.setLocked(named, ofName.after(a.lookLocked(named, at), at))
-	a.setLocked(address, ofAddress.after(a.lookLocked(address, at), at))
+	a.raiseLocked(named, ofName, at)
+	a.raiseLocked(address, ofAddress, at)
 }
 
-// lookLocked is the time at which the last wrong password is forgotten. It is now if there was none.
-func (a *attempts) lookLocked(k attemptKey, at time.Duration) time.Duration {
-	until, ok := a.young[k]
-	if !ok {
-		until, ok = a.older[k]
+// untilLocked is the time at which the last wrong password is forgotten. It is now, or before, if there was none.
+func (a *attempts) untilLocked(k attemptKey, p pace, at time.Duration) time.Duration {
+	if d := a.debts[k]; d != nil {
+		return d.until
 	}
-	if !ok {
-		return at
-	}
-	return until
+	return max(at, min(a.gone, at+time.Duration(p.burst-1)*p.interval))
 }
 
-func (a *attempts) setLocked(k attemptKey, until time.Duration) {
-	if _, ok := a.young[k]; !ok && len(a.young) >= a.most {
-		a.older, a.young = a.young, make(map[attemptKey]time.Duration)
+// raiseLocked adds one wrong password to a debt.
+func (a *attempts) raiseLocked(k attemptKey, p pace, at time.Duration) {
+	until := p.after(a.untilLocked(k, p, at), at)
+	if d := a.debts[k]; d != nil {
+		d.until = until
+		heap.Fix(&a.byTime, d.at)
+		return
 	}
-	a.young[k] = until
+	if len(a.byTime) >= a.most {
+		least := heap.Pop(&a.byTime).(*debt)
+		delete(a.debts, least.key)
+		a.gone = max(a.gone, least.until)
+	}
+	d := &debt{key: k, until: until, at: len(a.byTime)}
+	a.debts[k] = d
+	heap.Push(&a.byTime, d)
 }
 
 // wait is how long a client has to wait at a time, if its last wrong password is forgotten at until.

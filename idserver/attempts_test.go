@@ -80,7 +80,7 @@ func TestWhatIsKeptOfWrongPasswordsIsBounded(t *testing.T) {
 	if wait, _ := a.wait(here, "ann", noon); wait > 2*time.Duration(ofName.burst)*ofName.interval {
 		t.Errorf("a storm costs a wait of %s", wait)
 	}
-	for i := range 40 { // fewer than a generation, so nothing is forgotten
+	for i := range 40 { // fewer than there is room for
 		a.wrong(prefix(t, fmt.Sprintf("10.2.0.%d:5", i)), strings.Repeat("long", 1000), noon)
 	}
 	if wait, _ := a.wait(here, "ann", noon); wait == 0 {
@@ -88,9 +88,37 @@ func TestWhatIsKeptOfWrongPasswordsIsBounded(t *testing.T) {
 	}
 	for i := range 10_000 {
 		a.wrong(prefix(t, fmt.Sprintf("10.3.%d.%d:5", i/256, i%256)), "ann", noon)
-		if n := len(a.young) + len(a.older); n > 2*a.most {
-			t.Fatalf("%d are kept; expected at most %d", n, 2*a.most)
+		if n := len(a.debts); n > a.most || n != len(a.byTime) {
+			t.Fatalf("%d are kept, %d in order; expected at most %d", n, len(a.byTime), a.most)
 		}
+	}
+	if wait, _ := a.wait(here, "ann", noon); wait == 0 {
+		t.Error("many small debts have driven out a large one")
+	}
+	if wait, _ := a.wait(prefix(t, "10.9.9.9:5"), "new", noon); wait != 0 {
+		t.Errorf("a new address has to wait %s; expected that it may try once", wait)
+	}
+}
+
+func TestManyAddressesThatTakeTurnsTryNoMorePasswordsThanEachMay(t *testing.T) {
+	a := newAttempts(noon)
+	a.most = 200
+	const addresses, names = 40, 50
+	tested := 0
+	for round := range 2 * ofAddress.burst {
+		for i := range addresses / 2 {
+			from := prefix(t, fmt.Sprintf("10.2.%d.%d:5", round%2, i)) // two groups, one after the other
+			for n := range names {
+				name := fmt.Sprint("account ", n)
+				if wait, _ := a.wait(from, name, noon); wait == 0 {
+					a.wrong(from, name, noon)
+					tested++
+				}
+			}
+		}
+	}
+	if most := addresses * ofAddress.burst; tested > most || tested == 0 {
+		t.Errorf("%d passwords were tested at once from %d addresses; expected at most %d", tested, addresses, most)
 	}
 }
 

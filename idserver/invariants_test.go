@@ -215,7 +215,7 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.cancel()
-			before := heap()
+			before := heapSize()
 			for i := 0; !strings.Contains(conn.heard.String(), "54000"); i++ {
 				if i > 20_000 {
 					t.Fatalf("%d were kept, with %d bytes by the session's count", i, s.objects.kept)
@@ -228,7 +228,7 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 			}
 			conn.heard.Reset()
 			conn.says = nil
-			if kept := heap() - before; kept > 4*maxKept || s.objects.kept > maxKept {
+			if kept := heapSize() - before; kept > 4*maxKept || s.objects.kept > maxKept {
 				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept, s.objects.kept,
 					maxKept)
 			}
@@ -238,7 +238,7 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 	}
 }
 
-func heap() int {
+func heapSize() int {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.GC()
@@ -369,7 +369,7 @@ func TestInvariant9ASessionThatWaitsHasNoBuffer(t *testing.T) {
 		x.front = nil
 		talks = append(talks, x)
 	}
-	before := heap()
+	before := heapSize()
 	reply := make([]byte, 4096)
 	for _, x := range talks {
 		x.write(encoded(append(prepares(), bind("", "s"), execute("", 0), syncs)...))
@@ -386,7 +386,7 @@ func TestInvariant9ASessionThatWaitsHasNoBuffer(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	if each := (heap() - before) / sessions; each > 3000 {
+	if each := (heapSize() - before) / sessions; each > 3000 {
 		t.Errorf("a session that waits has %d bytes more than before its first message; expected no buffer", each)
 	}
 	runtime.KeepAlive(talks)

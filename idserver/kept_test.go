@@ -92,7 +92,7 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.cancel()
-			before := heap()
+			before := heapSize()
 			for i := 0; !strings.Contains(conn.heard.String(), "54000"); i++ {
 				conn.heard.Reset()
 				conn.says = encoded(c(i)...)
@@ -102,7 +102,7 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 			}
 			conn.heard.Reset()
 			conn.says = nil
-			kept := heap() - before
+			kept := heapSize() - before
 			t.Logf("%d bytes are kept", kept)
 			if kept > 2*maxKept || s.objects.kept > maxKept {
 				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept, s.objects.kept,
