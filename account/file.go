@@ -1,17 +1,17 @@
 package account
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"pgflurry/hint"
 	"pgflurry/outcome"
 	"pgflurry/proxy/scram"
+	"pgflurry/readfile"
 )
 
 // maxFile limits a file of accounts, in bytes. A file of 10,000 accounts has 2 MB.
@@ -21,7 +21,7 @@ const maxFile = 16 << 20
 // quotes. A quote inside is doubled. ; and # begin a comment, at the start of a line or after the verifier. An account
 // with an empty verifier logs in only with a certificate. md5 hashes and passwords are refused.
 type File struct {
-	path   string
+	file   *readfile.File
 	secret []byte
 }
 
@@ -30,53 +30,31 @@ type File struct {
 func NewFile(path string) *File {
 	secret := make([]byte, secretSize)
 	rand.Read(secret) // never fails
-	return &File{path, secret}
+	return &File{readfile.New(path, maxFile), secret}
 }
 
 // Path returns the name of the file.
-func (f *File) Path() string { return f.path }
+func (f *File) Path() string { return f.file.Path() }
 
 // String returns the name of the file, and not the secret: for logs.
-func (f *File) String() string { return f.path }
+func (f *File) String() string { return f.Path() }
 
 // GoString returns String.
-func (f *File) GoString() string { return f.path }
+func (f *File) GoString() string { return f.Path() }
 
-// Read reads the file at the time now. Of the content, an error shows only the number of a line.
-func (f *File) Read(now time.Time) (*List, error) {
-	text, err := f.text()
+// Read reads the file at the time now. It returns when ctx ends, and after a few seconds at the latest. Of the content,
+// an error shows only the number of a line.
+func (f *File) Read(ctx context.Context, now time.Time) (*List, error) {
+	text, err := f.file.Read(ctx)
 	if err != nil {
 		return nil, outcome.As(outcome.Usage, err)
 	}
-	accounts, err := parseFile(text)
+	accounts, err := parseFile(string(text))
 	if err != nil {
-		return nil, outcome.As(outcome.Usage, hint.With(fmt.Errorf("%s: %w", f.path, err),
+		return nil, outcome.As(outcome.Usage, hint.With(fmt.Errorf("%s: %w", f.Path(), err),
 			`Expected on each line: "name" "SCRAM-SHA-256$…", the verifier as pg_authid.rolpassword has it.`))
 	}
 	return NewList(accounts, f.secret, now), nil
-}
-
-func (f *File) text() (string, error) {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	if mode := info.Mode(); !mode.IsRegular() {
-		return "", fmt.Errorf("%s is no regular file but %v; it has to be read again later", f.path, mode.Type())
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return "", err
-	}
-	if len(content) > maxFile {
-		return "", fmt.Errorf("%s is larger than %d MB", f.path, maxFile>>20)
-	}
-	return string(content), nil
 }
 
 // parseFile reads the text of a file.

@@ -26,7 +26,7 @@ func TestAFileOfPgBouncerIsRead(t *testing.T) {
 	text := fmt.Sprintf("\ufeff; clients of the ID database\r\n\r\n# more\n\"plain\" \"%s\"\r\n"+
 		"  \"with \"\"quotes\"\" and; #\"\t\"%s\" ; behind\n\"certificate\" \"\"\n\"last\" \"%s\"", a.Text(), b.Text(),
 		a.Text())
-	l, err := written(t, text).Read(now)
+	l, err := written(t, text).Read(t.Context(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAccountInvariant5AFileIsRefusedWithTheLineAndNothingOfIt(t *testing.T) 
 		`"a" "` + good[:len(good)-1] + `"`:          "malformed server key",
 		`"a" "` + strings.Replace(good, "$", "", 1): "no verifier",
 	} {
-		_, err := written(t, "\"first\" \"\"\n"+line+"\n").Read(now)
+		_, err := written(t, "\"first\" \"\"\n"+line+"\n").Read(t.Context(), now)
 		if err == nil {
 			t.Errorf("%s is read", line)
 			continue
@@ -78,15 +78,15 @@ func TestAccountInvariant5AFileIsRefusedWithTheLineAndNothingOfIt(t *testing.T) 
 }
 
 func TestAFileThatCannotBeReadAgainIsRefused(t *testing.T) {
-	_, err := NewFile(t.TempDir()).Read(now)
+	_, err := NewFile(t.TempDir()).Read(t.Context(), now)
 	if err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a folder: %v", err)
 	}
-	_, err = NewFile(filepath.Join(t.TempDir(), "none")).Read(now)
+	_, err = NewFile(filepath.Join(t.TempDir(), "none")).Read(t.Context(), now)
 	if err == nil || outcome.Of(err) != outcome.Usage {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	_, err = written(t, strings.Repeat("; a comment\n", maxFile/12+1)).Read(now)
+	_, err = written(t, strings.Repeat("; a comment\n", maxFile/12+1)).Read(t.Context(), now)
 	if err == nil || !strings.Contains(err.Error(), "larger than 16 MB") {
 		t.Errorf("a large file: %v", err)
 	}
@@ -94,21 +94,22 @@ func TestAFileThatCannotBeReadAgainIsRefused(t *testing.T) {
 
 func TestTheMocksOfAFileAreKeptWhenItIsReadAgain(t *testing.T) {
 	f := written(t, "\"a\" \"\"\n")
-	one, err := f.Read(now)
+	one, err := f.Read(t.Context(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(f.Path(), []byte("\"b\" \"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	two, err := f.Read(now)
+	two, err := f.Read(t.Context(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if one.Mock("x").Text() != two.Mock("x").Text() || one.Same(two) {
 		t.Error("the mock of a name has changed with the file, or the file is not read again")
 	}
-	if other, err := NewFile(f.Path()).Read(now); err != nil || other.Mock("x").Text() == one.Mock("x").Text() {
+	other, err := NewFile(f.Path()).Read(t.Context(), now)
+	if err != nil || other.Mock("x").Text() == one.Mock("x").Text() {
 		t.Errorf("another process has the same mock: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/scram"
+	"pgflurry/readfile"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -132,7 +133,7 @@ func TestAccountInvariant1AListDoesNotChange(t *testing.T) {
 
 func TestAccountInvariant5NoLogRepeatsASecretOfAList(t *testing.T) {
 	v := verifier(t, "right", 1)
-	f := &File{"/etc/userlist.txt", []byte("sesame")}
+	f := &File{readfile.New("/etc/userlist.txt", maxFile), []byte("sesame")}
 	l := NewList([]Account{{Name: "a", Verifier: v}}, []byte("sesame"), now)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s\n%v %+v %#v %s\n%v %+v %#v\n", l, l, l, l, f, f, f, f, l.All(), l.All(), l.All())

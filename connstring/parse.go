@@ -1,6 +1,7 @@
 // Package connstring parses the connection strings that people give, and keeps their passwords secret.
 //
 //	parse.go      parses one, and says what is wrong with it
+//	files.go      refuses files that would keep it from its end
 //	foreign.go    knows parameters that only other libraries take
 //	password.go   says whether two differ only in their passwords
 //	secret.go     keeps their passwords out of every message, wherever people put them
@@ -39,6 +40,9 @@ func parse(what, url string) (*pgx.ConnConfig, error) {
 	if url == "" {
 		return nil, outcome.As(outcome.Usage,
 			fmt.Errorf("%s is missing: give the URL of the database, %s", what, Form))
+	}
+	if err := checkFiles(url); err != nil {
+		return nil, outcome.As(outcome.Usage, fmt.Errorf("%s: %w", what, err))
 	}
 	config, err := pgx.ParseConfig(url)
 	reason := ""

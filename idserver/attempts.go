@@ -37,8 +37,8 @@ type pace struct {
 // concurrent use.
 //
 // When the table is full, the smallest debt goes. So nobody gets rid of a large one by making many small ones. A key
-// that is not in the table counts as if it had the largest debt that ever went. So nobody gains by a debt that goes. Yet
-// such a key may always try one password, so nobody new is locked out.
+// that is not in the table counts as if it had the largest debt that ever went. So nobody gains by a debt that goes.
+// Yet such a key may always try one password, so nobody new is locked out.
 type attempts struct {
 	seed  maphash.Seed
 	most  int

@@ -72,7 +72,7 @@ func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
 	case file == nil || file.Path() != d.AuthFile:
 		file = account.NewFile(d.AuthFile)
 	}
-	list, err := file.Read(a.clock.wall())
+	list, err := file.Read(context.Background(), a.clock.wall())
 	if err != nil {
 		return nil, unreadFile(err)
 	}
@@ -156,7 +156,7 @@ func (a *accounts) read(ctx context.Context) bool {
 	var list *account.List
 	var err error
 	if file != nil {
-		list, err = file.Read(a.clock.wall())
+		list, err = file.Read(ctx, a.clock.wall())
 	} else {
 		err = a.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			list, err = account.Read(ctx, conn, a.clock.wall())

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -208,7 +209,7 @@ func (d *IDDatabase) checkFile() error {
 	if d.AuthFile == "" || !d.accounts() {
 		return nil
 	}
-	_, err := account.NewFile(d.AuthFile).Read(time.Time{})
+	_, err := account.NewFile(d.AuthFile).Read(context.Background(), time.Time{})
 	return unreadFile(err)
 }
 

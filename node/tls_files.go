@@ -8,17 +8,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
+
+	"pgflurry/readfile"
 )
+
+// largestPEM limits a file of certificates or keys, in bytes. All CAs of an operating system take 300 kB.
+const largestPEM = 4 << 20
 
 // readCertificate reads a certificate with its key. prefix is that of their flags.
 func readCertificate(prefix, certFile, keyFile string, log *slog.Logger) (*tls.Certificate, error) {
-	cert, err := os.ReadFile(certFile)
+	cert, err := readfile.Regular(certFile, largestPEM)
 	if err != nil {
 		return nil, fmt.Errorf("--%s-cert: %w", prefix, err)
 	}
-	key, err := os.ReadFile(keyFile)
+	key, err := readfile.Regular(keyFile, largestPEM)
 	if err != nil {
 		return nil, fmt.Errorf("--%s-key: %w", prefix, err)
 	}
@@ -45,7 +49,7 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 		}
 		return pool, nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := readfile.Regular(file, largestPEM)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

@@ -30,7 +30,7 @@ type tomlFile struct {
 
 // file reads the values of flags from the configuration file. c keeps every error in it.
 func (c *configuration) file(path string) place {
-	content, err := readAtMost(path, largestConfig)
+	content, err := readOnce(path, largestConfig)
 	if err != nil {
 		c.refuse(configFlag, fmt.Errorf("--%s: the file %s cannot be read: %w",
 			configFlag, connstring.Shown(path), err))

@@ -116,7 +116,7 @@ func TestAFileThatCannotBeReadIsNamed(t *testing.T) {
 		t.Errorf("what the file would have given is missed too: %s", text)
 	}
 	text, err = checked(t, strings.Repeat("# more than anybody writes\n", largestConfig/20))
-	if err == nil || !strings.Contains(text, "larger than 1024 kB") {
+	if err == nil || !strings.Contains(text, "larger than 1 MB") {
 		t.Errorf("%v: %.200s", err, text)
 	}
 }

@@ -3,17 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
+	"pgflurry/readfile"
 )
 
 // secretFlags may hold a password: all flags of all commands that take a connection string. Instead of its value, each
@@ -52,7 +49,7 @@ func twice(value, file string) error {
 
 // readSecret returns the content of a file without the newlines at its end. No error repeats any of it.
 func readSecret(file, origin string) (string, error) {
-	content, err := readAtMost(file, largestSecret)
+	content, err := readOnce(file, largestSecret)
 	if err != nil {
 		return "", fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connstring.Shown(file), err)
 	}
@@ -64,42 +61,10 @@ func readSecret(file, origin string) (string, error) {
 	return text, nil
 }
 
-// pipeTime is how long a pipe may stay empty: its writer may start after us. pipePause is the time between two reads.
-const (
-	pipeTime  = 5 * time.Second
-	pipePause = 10 * time.Millisecond
-)
-
-// readAtMost reads a file of limited size. Its errors do not repeat the name. It does not wait for a pipe without end.
-// At a SIGHUP a writer from the start, such as that of <(…) in a shell, is gone.
-func readAtMost(file string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a blocking open would wait for a pipe's writer
-	if err != nil {
-		return nil, withoutPath(err)
-	}
-	defer f.Close()
-	late := time.Now().Add(pipeTime)
-	_ = f.SetReadDeadline(late) // regular files have no deadline, and need none
-	content, err := io.ReadAll(io.LimitReader(f, limit+1))
-	for err == nil && len(content) == 0 && isPipe(f) && time.Now().Before(late) {
-		time.Sleep(pipePause)
-		content, err = io.ReadAll(io.LimitReader(f, limit+1))
-	}
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded), err == nil && len(content) == 0 && isPipe(f):
-		return nil, fmt.Errorf("it is a pipe, and nobody wrote all of it within %v", pipeTime)
-	case err != nil:
-		return nil, withoutPath(err)
-	case int64(len(content)) > limit:
-		return nil, fmt.Errorf("it is larger than %d kB", limit>>10)
-	}
-	return content, nil
-}
-
-// isPipe says whether the content of a file comes from a writer.
-func isPipe(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+// readOnce reads a file of limited size. Its errors do not repeat the name.
+func readOnce(file string, limit int64) ([]byte, error) {
+	content, err := readfile.OrPipe(file, limit)
+	return content, withoutPath(err)
 }
 
 // withoutPath reduces an error to its cause. The user may have given a connection string in place of a file name, and

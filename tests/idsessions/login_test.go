@@ -1,8 +1,10 @@
 package idsessions
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgflurry/tests/support/authority"
@@ -139,6 +141,20 @@ func TestAFileOfAccountsIsReadAgainAndAMistakeInItChangesNothing(t *testing.T) {
 	d.Line("accounts of the ID database cannot be read: logins go on with those that were read last", "line 1")
 	isID(t, server.Value[string](t, d.connect(t), "SELECT next_snowflake()::text"))
 
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Line("accounts of the ID database cannot be read: logins go on with those that were read last", "but a pipe")
+	d.Signal(syscall.SIGHUP)
+	d.Line("configuration not reloaded", "but a pipe")
+	isID(t, server.Value[string](t, d.connect(t), "SELECT next_snowflake()::text"))
+
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
 	authority.Write(t, dir, "clients", []byte("; nobody\n"))
 	d.Line("accounts of the ID database are gone", "before=1")
 	if said := d.refused(t, d.url(password, "sslmode=disable")); said.Code != "28P01" {
