@@ -1,11 +1,15 @@
 # Short names for the stages of .ci/run, which defines them.
-.PHONY: ci lint tests mutants versions fuzz demo images fresh_root
+.PHONY: ci nightly lint tests mutants versions fuzz demo images fresh_root fresh_whole
 .PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha
 
 ci:
 	.ci/run
 
-lint tests mutants versions fuzz demo images fresh_root:
+# Everything, whatever has changed.
+nightly:
+	CI_SINCE=never .ci/run install lint tests mutants ha versions fuzz demo images fresh_whole
+
+lint tests mutants versions fuzz demo images fresh_root fresh_whole:
 	.ci/run $@
 
 # The suites that face a server, on PostgreSQL 16, 17 and 18 from npm packages.

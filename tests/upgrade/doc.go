@@ -9,6 +9,5 @@
 // the error for a drain (57P01). Another proxy must serve that client then. No ID comes twice. No statement is lost,
 // and none is carried out without an answer.
 //
-// The old program is built from the commit of the last tag v…, or from the last commit if there is no tag.
-// PGFLURRY_TEST_OLD names any other commit.
+// The old program is built from the commit of the last tag v…. PGFLURRY_TEST_OLD names any other commit.
 package upgrade

@@ -14,16 +14,16 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-var errNoHistory = errors.New("there is no older commit to build: this is no Git repository, or a shallow one")
+var errNoRelease = errors.New("there is no older release to build: no tag v… is known here")
 
-// oldProgram builds the program that will be replaced. In a tree without its repository there is no history: then the
-// test is skipped, or fails if PGFLURRY_TEST_UPGRADE is 1.
+// oldProgram builds the program that will be replaced. Before the first release there is none, nor in a tree without its
+// history. Then the test is skipped, or fails if PGFLURRY_TEST_UPGRADE is 1.
 func oldProgram(t *testing.T) (path, commit string) {
 	t.Helper()
 	commit, err := oldCommit()
 	switch {
-	case errors.Is(err, errNoHistory) && os.Getenv("PGFLURRY_TEST_UPGRADE") != "1":
-		t.Skipf("%v; PGFLURRY_TEST_UPGRADE=1 makes this a failure", err)
+	case errors.Is(err, errNoRelease) && os.Getenv("PGFLURRY_TEST_UPGRADE") != "1":
+		t.Skipf("%v; PGFLURRY_TEST_UPGRADE=1 makes this a failure, PGFLURRY_TEST_OLD names a commit instead", err)
 	case err != nil:
 		t.Fatal(err)
 	}
@@ -46,26 +46,20 @@ func oldProgram(t *testing.T) (path, commit string) {
 
 // oldCommit returns the commit of the last release. The tip of a clean tree is this program, and no older one.
 func oldCommit() (string, error) {
-	tip := "HEAD"
 	if chosen := os.Getenv("PGFLURRY_TEST_OLD"); chosen != "" {
-		tip = chosen
-	} else {
-		changed, err := git("status", "--porcelain", "--untracked-files=no")
-		if err != nil {
-			return "", fmt.Errorf("%w (%v)", errNoHistory, err)
-		}
-		if changed == "" {
-			tip = "HEAD^"
-		}
-		if tag, err := git("describe", "--tags", "--match", "v*", "--abbrev=0", tip); err == nil {
-			tip = tag
-		}
+		return git("rev-parse", "--verify", "--quiet", chosen+"^{commit}")
 	}
-	commit, err := git("rev-parse", "--verify", "--quiet", tip+"^{commit}")
+	tip := "HEAD"
+	if changed, err := git("status", "--porcelain", "--untracked-files=no"); err != nil {
+		return "", fmt.Errorf("%w (%v)", errNoRelease, err)
+	} else if changed == "" {
+		tip = "HEAD^"
+	}
+	tag, err := git("describe", "--tags", "--match", "v*", "--abbrev=0", tip)
 	if err != nil {
-		return "", fmt.Errorf("%w (%s: %v)", errNoHistory, tip, err)
+		return "", fmt.Errorf("%w (%v)", errNoRelease, err)
 	}
-	return commit, nil
+	return git("rev-parse", "--verify", tag+"^{commit}")
 }
 
 // git runs git in the repository of these tests. In the root folder, archive takes the whole tree.
