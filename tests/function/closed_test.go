@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,13 +18,15 @@ func TestAClosedDatabaseGivesNothingMoreWhateverSnapshotAStatementHas(t *testing
 	run(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); SELECT next_segment('leaf-segment-test');
 		CREATE TABLE held (token bigint); INSERT INTO held SELECT issue_token('1 hour')`)
 	run(t, old, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT next_snowflake()")
+	mark := value[int64](t, conn, "SELECT last_value FROM pgflurry.mark")
 	broken := make(chan error, 1)
 	go func() {
-		_, err := bulk.Exec(server.Within(t), "SELECT max(next_snowflake()) FROM generate_series(1, 100000000)")
+		// One long series would be written to disk before the first draw.
+		_, err := bulk.Exec(server.Within(t), "SELECT max(next_snowflake()) "+
+			"FROM generate_series(1, 10000) AS a, generate_series(1, 10000) AS b")
 		broken <- err
 	}()
-	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT max(next_snow%' "+
-		"AND state = 'active')")
+	server.Eventually(t, conn, fmt.Sprintf("(SELECT last_value > %d FROM pgflurry.mark)", mark)) // it draws
 	run(t, conn, "CALL pgflurry.close_database()")
 	var said *pgconn.PgError
 	if err := <-broken; !errors.As(err, &said) || said.Code != "SNF04" || said.Hint == "" {
