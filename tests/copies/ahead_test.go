@@ -13,6 +13,7 @@ import (
 
 // The marks of those IDs are in the home, which the copy does not have.
 func TestACopyOfAJoinedDatabaseBeginsAboveIDsThatAClockAheadHasMade(t *testing.T) {
+	t.Parallel()
 	for name, definition := range map[string]string{
 		"read from columns with the default": "id bigint DEFAULT next_snowflake()",
 		"said by the operator":               "id bigint", // its IDs come from programs

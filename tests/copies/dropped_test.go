@@ -20,6 +20,7 @@ func asReplica(url string) string {
 }
 
 func TestCommandsDoWhatTheySayInASessionThatLooksLikeASubscription(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home := s.migrated(migrations.Settings{})
 	joined, own := server.TemplateCopy(s, home, "copies_replica_joined"),
@@ -50,6 +51,7 @@ func TestCommandsDoWhatTheySayInASessionThatLooksLikeASubscription(t *testing.T)
 }
 
 func TestARoleWhoseSessionsLookLikeASubscriptionAndMustIsRefusedInASentence(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	url := server.Database(t)
 	owner := server.Role(t, url, "copies_replica")
@@ -65,6 +67,7 @@ func TestARoleWhoseSessionsLookLikeASubscriptionAndMustIsRefusedInASentence(t *t
 
 // A trigger that returns NULL drops the write, and PostgreSQL reports neither an error nor a row.
 func TestACommandWhoseWriteATriggerDroppedFails(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	up := func(settings migrations.Settings) func(url string) string {
 		return func(url string) string {
@@ -107,6 +110,7 @@ func TestACommandWhoseWriteATriggerDroppedFails(t *testing.T) {
 }
 
 func TestAJoinWhoseWriteATriggerDroppedOnEitherSideFails(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
 	s.up(joined, migrations.Settings{JoinURL: home})

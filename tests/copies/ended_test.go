@@ -18,6 +18,7 @@ func (s *story) closed(url string) {
 
 // Whether a copy's original gives IDs cannot be seen on another server.
 func TestACopyOnAnotherServerTakesThePlaceOfAnOriginalThatWasClosedBeforeTheDumpOrIsDestroyed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home := s.migrated(migrations.Settings{})
 	for name, c := range map[string]struct{ settled, moved, destroyed migrations.Settings }{
@@ -62,6 +63,7 @@ func TestACopyOnAnotherServerTakesThePlaceOfAnOriginalThatWasClosedBeforeTheDump
 }
 
 func TestACopyOnTheSameServerTakesThePlaceOfAnOriginalThatIsClosed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	copied := server.TemplateCopy(t, original, "copies_beside_closed")
@@ -76,6 +78,7 @@ func TestACopyOnTheSameServerTakesThePlaceOfAnOriginalThatIsClosed(t *testing.T)
 }
 
 func TestACopyOfAClosedDatabaseDrawsOnceItIsSaidWhatItIsAndTheOriginalNever(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home := s.migrated(migrations.Settings{})
 	original := server.Database(t)
@@ -94,6 +97,7 @@ func TestACopyOfAClosedDatabaseDrawsOnceItIsSaidWhatItIsAndTheOriginalNever(t *t
 
 // Each saw that nobody had taken the place, because neither had committed.
 func TestOfCopiesThatTakeThePlaceAtOnceExactlyOneDoes(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	admin := server.In(t, original, "postgres")
@@ -138,6 +142,7 @@ func TestOfCopiesThatTakeThePlaceAtOnceExactlyOneDoes(t *testing.T) {
 }
 
 func TestDatabasesThatCannotBeLookedIntoAreNamed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	copied := server.TemplateCopy(t, original, "copies_hidden_1")

@@ -49,6 +49,7 @@ func (s *story) judged(url string) (by map[string]bool) {
 func plain(t *testing.T) *story { return newStory(t, nil) }
 
 func TestIdentityInvariant1EverybodySaysTheSameOfADatabase(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	for url, want := range map[string]bool{original: true, server.TemplateCopy(s, original, "copies_judged"): false} {
@@ -61,6 +62,7 @@ func TestIdentityInvariant1EverybodySaysTheSameOfADatabase(t *testing.T) {
 }
 
 func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	for name, ahead := range map[string]string{
 		"a new function, a second ahead": "SELECT next_snowflake()",
 		"the middle of a tick":           "SELECT next_snowflake() FROM generate_series(1, 3000)",
@@ -80,6 +82,7 @@ func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testin
 }
 
 func TestIdentityInvariant2TheNameSakeOfARenamedOriginalGivesNoID(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	admin, name := server.In(s, original, "postgres"), server.Name(s, original)
@@ -96,6 +99,7 @@ func TestIdentityInvariant2TheNameSakeOfARenamedOriginalGivesNoID(t *testing.T) 
 }
 
 func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
 	s.up(joined, migrations.Settings{JoinURL: home})
@@ -125,6 +129,7 @@ func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testin
 }
 
 func TestIdentityInvariant3ARestartAndACrashLeaveAnOriginal(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	cluster := server.Private(s, nil)
 	s.up(cluster.URL("postgres"), migrations.Settings{})
@@ -137,6 +142,7 @@ func TestIdentityInvariant3ARestartAndACrashLeaveAnOriginal(t *testing.T) {
 }
 
 func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhetherTheOriginalLives(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
 	s.up(joined, migrations.Settings{JoinURL: home})
@@ -151,6 +157,7 @@ func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhether
 }
 
 func TestALogicalReplicaOfTheTablesIsNoticed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	publisher, subscriber := server.Private(s, nil), server.Private(s, nil)
 	app, replica := s.database(publisher.URL("postgres"), "app"), s.database(subscriber.URL("postgres"), "app")
@@ -167,6 +174,7 @@ func TestALogicalReplicaOfTheTablesIsNoticed(t *testing.T) {
 }
 
 func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	cluster := server.Private(s, map[string]string{"max_prepared_transactions": "4"})
 	url := cluster.URL("postgres")
@@ -186,6 +194,7 @@ func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
 }
 
 func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNextSnowflake(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	url := s.migrated(migrations.Settings{Functions: sqlfuncs.All})
 	conn := server.Connect(s, url)
@@ -207,6 +216,7 @@ func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNex
 }
 
 func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home := s.migrated(migrations.Settings{})
 	file := s.dump(home, "--table=pgflurry.worker")
@@ -219,6 +229,7 @@ func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
 }
 
 func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	publisher, subscriber := server.Private(s, nil), server.Private(s, nil)
 	from, to := s.database(publisher.URL("postgres"), "app"), s.database(subscriber.URL("postgres"), "app")
@@ -241,6 +252,7 @@ func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
 }
 
 func TestWhereANamespaceMayHaveBeenBeforeNoProxyGetsAWorkerForAQuarantine(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	const closed = "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') FROM pgflurry.namespace"
 	for name, lose := range map[string]func(url string){

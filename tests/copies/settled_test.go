@@ -15,6 +15,7 @@ import (
 )
 
 func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	copied := server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_settled")
 	conn := server.Connect(s, copied)
@@ -26,6 +27,7 @@ func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
 
 // A test suite calls it in each clone, so it sends no notices.
 func TestANewNamespaceIsMadeWithoutNotices(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	config, err := pgx.ParseConfig(server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_quiet"))
 	if err != nil {
@@ -41,6 +43,7 @@ func TestANewNamespaceIsMadeWithoutNotices(t *testing.T) {
 }
 
 func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCopy(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := server.Migrated(t)
 	server.Exec(s, original, "SELECT next_snowflake()") // a lane that is a second ahead of the clock
@@ -55,6 +58,7 @@ func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCo
 
 // The lane is an hour ahead of the clock, so it is still ahead when the copy draws, however slow the machine is.
 func TestACopyThatTakesThePlaceOfItsOriginalLeavesALaneThatIsAheadForItsStart(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	server.Exec(s, original, "SELECT setval('pgflurry.mark', (t.hence >> 10) + 2 << 10), nextval('pgflurry.mark'), "+
@@ -71,6 +75,7 @@ func TestACopyThatTakesThePlaceOfItsOriginalLeavesALaneThatIsAheadForItsStart(t 
 }
 
 func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	said := server.Refused(s, server.Connect(s, original), "55000", "CALL pgflurry.new_namespace()")
@@ -93,6 +98,7 @@ func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
 }
 
 func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
 	s.up(joined, migrations.Settings{JoinURL: home})
@@ -123,6 +129,7 @@ func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
 }
 
 func TestAWorkerThatWasLeftBehindIsNobodysAgainNotEvenOfItsOldBackup(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	home, joined := s.migrated(migrations.Settings{DatabaseWorkers: 4}), server.Database(s)
 	s.up(joined, migrations.Settings{JoinURL: home})
@@ -140,6 +147,7 @@ func TestAWorkerThatWasLeftBehindIsNobodysAgainNotEvenOfItsOldBackup(t *testing.
 }
 
 func TestAnOriginalDoesNotJoinItselfNorItsCopyInPassing(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	original := server.Private(s, nil)
 	home := s.database(original.URL("postgres"), "home")
@@ -153,6 +161,7 @@ func TestAnOriginalDoesNotJoinItselfNorItsCopyInPassing(t *testing.T) {
 }
 
 func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	cluster := server.Private(s, nil)
 	url := cluster.URL("postgres")
@@ -167,12 +176,14 @@ func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) 
 }
 
 func TestNothingJoinsADisposableNamespace(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: s.migrated(migrations.Settings{Disposable: true})},
 		"is disposable: nothing can join it")
 }
 
 func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	url := s.migrated(migrations.Settings{})
 	open := server.Connect(s, url)
@@ -195,6 +206,7 @@ func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {
 
 // The marks are still the old worker's, and an hour ahead. So the new worker must not go on in the tick of the lane.
 func TestAFreshWorkerGivesNoIDOfATickThatOnlyTheOldMarkCovers(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	url := s.migrated(migrations.Settings{})
 	server.FunctionClock(s, url, "'1 hour'")
@@ -232,6 +244,7 @@ func TestAFreshWorkerGivesNoIDOfATickThatOnlyTheOldMarkCovers(t *testing.T) {
 
 // In a layout with more bits for the tick, the lane of the dump is years ahead.
 func TestADumpWithoutTheRowsLeavesNoLaneForAnotherLayout(t *testing.T) {
+	t.Parallel()
 	s := plain(t)
 	file := s.dump(s.migrated(migrations.Settings{}),
 		"--exclude-table-data=pgflurry.namespace", "--exclude-table-data=pgflurry.worker*")

@@ -42,9 +42,11 @@ func table(t *testing.T) []row {
 }
 
 func TestEachRowOfTheTableHoldsAsItStands(t *testing.T) {
+	t.Parallel()
 	rows := table(t)
 	for _, r := range rows {
 		t.Run(r.happened, func(t *testing.T) {
+			t.Parallel()
 			happen, known := scenarios[r.happened]
 			if !known {
 				t.Fatal("no test brings this about")

@@ -86,7 +86,7 @@ func (r *room) do(sql string, args ...any) {
 }
 
 // patience limits every step. A step that needs longer hangs.
-const patience = 40 * time.Second
+const patience = time.Minute
 
 // until repeats a query until its answer is true.
 func (r *room) until(sql string, args ...any) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAClosedDatabaseGivesNothingMoreWhateverSnapshotAStatementHas(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	conn, old, bulk := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	run(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); SELECT next_segment('leaf-segment-test');
@@ -54,6 +55,7 @@ func TestAClosedDatabaseGivesNothingMoreWhateverSnapshotAStatementHas(t *testing
 }
 
 func TestADatabaseStaysClosedAfterACrashAndGivesLargerIDsWhenItIsOpened(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{})
@@ -78,6 +80,7 @@ func TestADatabaseStaysClosedAfterACrashAndGivesLargerIDsWhenItIsOpened(t *testi
 }
 
 func TestADatabaseWhoseRowIsNotTheOneThatWasClosedIsNotOpened(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, "CALL pgflurry.close_database(); UPDATE pgflurry.namespace SET generation = generation + 1")
 	if said := refused(t, conn, "55000", "CALL pgflurry.open_database()"); !strings.Contains(said.Hint, "--moved") {
@@ -86,6 +89,7 @@ func TestADatabaseWhoseRowIsNotTheOneThatWasClosedIsNotOpened(t *testing.T) {
 }
 
 func TestACopyIsNotClosedAndItsOriginalIs(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, "CALL pgflurry.close_database()")
 	copied := copyOf(t, url)
@@ -99,6 +103,7 @@ func TestACopyIsNotClosedAndItsOriginalIs(t *testing.T) {
 
 // ANALYZE, VACUUM and the like in a long transaction once held the tables that draws locked.
 func TestNothingThatMaintainsTablesStopsADraw(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	maintainer, conn := server.Connect(t, url), server.Connect(t, url)
 	run(t, conn, "SET statement_timeout = '20 s'")

@@ -30,6 +30,7 @@ func migrate(t testing.TB, url string, environ []string, args ...string) (out, e
 }
 
 func TestMigrateStatusExitsWith3UnlessEverythingIsInPlace(t *testing.T) {
+	t.Parallel()
 	program.Path(t) // built here, so that the build does not use up the time of a step
 	drifted := server.Migrated(t)
 	server.Exec(t, drifted, "DROP FUNCTION public.snowflake_ceil(timestamptz)")
@@ -61,6 +62,7 @@ func TestMigrateStatusExitsWith3UnlessEverythingIsInPlace(t *testing.T) {
 }
 
 func TestMigrateTakesNoConsentFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	drop(t, original)
@@ -74,6 +76,7 @@ func TestMigrateTakesNoConsentFromTheEnvironment(t *testing.T) {
 }
 
 func TestMigrateDownSaysWhetherItHasRemovedAnything(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	up(t, url, migrations.Settings{})
 	for _, says := range []string{"pgflurry is removed", "there is nothing to remove"} {
@@ -84,6 +87,7 @@ func TestMigrateDownSaysWhetherItHasRemovedAnything(t *testing.T) {
 }
 
 func TestMigrateSaysOnceWhyItCannotConnect(t *testing.T) {
+	t.Parallel()
 	url := server.In(t, server.Database(t), "is_not_here")
 	for _, args := range [][]string{{"status"}, {"up"}, {"down"}} {
 		_, errs, code := migrate(t, url, nil, args...)

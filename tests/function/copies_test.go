@@ -30,6 +30,7 @@ func worker(t testing.TB, url string) int {
 }
 
 func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	why, is := row(t, copied).Copied()
@@ -44,6 +45,7 @@ func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t 
 }
 
 func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	up(t, copied, migrations.Settings{JoinURL: original, Version: "test"})
@@ -74,6 +76,7 @@ func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
 }
 
 func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *testing.T) {
+	t.Parallel()
 	original := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: 3, Epoch: epoch(t)})
 	server.Exec(t, original, "UPDATE pgflurry.namespace SET max_window = '30 s', quarantine = '90 s'")
 	first, second, third := server.Database(t), server.Database(t), server.Database(t)
@@ -113,6 +116,7 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 }
 
 func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
 	for name, source := range map[string]string{
@@ -140,6 +144,7 @@ func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *te
 }
 
 func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirMarks(t *testing.T) {
+	t.Parallel()
 	original := server.MigratedWith(t, migrations.Settings{DatabaseWorkers: 2})
 	up(t, server.Database(t), migrations.Settings{JoinURL: original})
 	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456,
@@ -195,6 +200,7 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 }
 
 func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	id := row(t, original).ID
 	copied := copyOf(t, original)
@@ -211,6 +217,7 @@ func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
 }
 
 func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	name := row(t, original).Database
@@ -242,6 +249,7 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 }
 
 func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		script string
 		want   namespace.Answers

@@ -67,6 +67,7 @@ func noneAgain(t *testing.T, before, after []int64) {
 // The marks that an open transaction has logged do not reach the disk. But clients already have the IDs that finished
 // statements drew beyond the older marks.
 func TestAfterACrashThatLosesMarksOfALaneAheadOfTheClockNoIDComesAgain(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{Layout: "41/0/10/2"}) // 4 IDs a millisecond
@@ -80,6 +81,7 @@ func TestAfterACrashThatLosesMarksOfALaneAheadOfTheClockNoIDComesAgain(t *testin
 }
 
 func TestAfterTwoCrashesInOneSecondNoIDComesAgain(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{})
@@ -96,6 +98,7 @@ func TestAfterTwoCrashesInOneSecondNoIDComesAgain(t *testing.T) {
 
 // Two starts within one second of the clock would begin at the same second. So the later one waits for the next.
 func TestAfterCrashesWithinOneTickNoIDComesAgain(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{Layout: "31/0/10/12", Unit: 1_000_000_000})

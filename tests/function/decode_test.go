@@ -20,6 +20,7 @@ func epoch(t testing.TB) time.Time {
 }
 
 func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
+	t.Parallel()
 	for _, s := range []migrations.Settings{
 		{}, {Layout: "javascript"}, {Layout: "40/0/8/9", Unit: 3_000_000, Epoch: epoch(t)},
 	} {
@@ -57,6 +58,7 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 }
 
 func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	layout := row(t, url).Layout
 	conn := server.Connect(t, url)
@@ -90,6 +92,7 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 }
 
 func TestOldKeysAreInNoRangeOfTimeThatBeginsAndAboveNoEnd(t *testing.T) {
+	t.Parallel()
 	for _, s := range []migrations.Settings{
 		{}, {Layout: "javascript"}, {Layout: "40/0/8/9", Unit: 7 * time.Millisecond, Epoch: epoch(t)},
 	} {
@@ -111,6 +114,7 @@ func TestOldKeysAreInNoRangeOfTimeThatBeginsAndAboveNoEnd(t *testing.T) {
 }
 
 func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY,
 		filler text DEFAULT repeat('x', 100));
@@ -135,6 +139,7 @@ func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
 }
 
 func TestTimesReadTheSameInEverySession(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	const times = "SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')"
 	want := value[string](t, conn, times)

@@ -104,6 +104,7 @@ func (h *hearer) once(t *testing.T) {
 }
 
 func TestAnIsolatedPrimaryShowsNoIDThatThePromotedStandbyGives(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	before := &hearer{}
 	ctx, stop := context.WithCancel(within(t))
@@ -172,6 +173,7 @@ func (p *fencedPair) free(t *testing.T, begin, end string) bool {
 }
 
 func TestOnlyACommitThatHasWaitedForTheStandbyOpensTicksForEverybody(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	for _, e := range ends {
 		if free := p.free(t, e.begin, e.end); free != e.confirms {
@@ -186,6 +188,7 @@ func TestOnlyACommitThatHasWaitedForTheStandbyOpensTicksForEverybody(t *testing.
 
 // A dump reads the sequences one by one: confirmed may come from a later moment than the mark.
 func TestAStartIsFencedWhateverTheSequencesSay(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	free := func() bool {
 		run(t, p.conn, "SELECT setval('pgflurry.confirmed', pgflurry.ticks(clock_timestamp()) + 3600000)")
@@ -203,6 +206,7 @@ func TestAStartIsFencedWhateverTheSequencesSay(t *testing.T) {
 // The lane's counter ran over into a block that the mark does not cover with the next one. The transaction that raised
 // the mark has committed, but no standby was there. Then a call moves the mark, and is broken off.
 func TestACallThatIsBrokenOffLeavesNoWitnessForTheMarkThatItMoved(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	stopAt(t, p.url, noon)
 	follows := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=standby", p.primary.Port)
@@ -237,6 +241,7 @@ func TestACallThatIsBrokenOffLeavesNoWitnessForTheMarkThatItMoved(t *testing.T) 
 }
 
 func TestAWaitThatIsCancelledOpensNothingWhereNoStandbyIsConnected(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	p.isolate()
 	run(t, p.conn, "SET synchronous_commit = local")
@@ -267,6 +272,7 @@ func TestAWaitThatIsCancelledOpensNothingWhereNoStandbyIsConnected(t *testing.T)
 }
 
 func TestALongTransactionAloneDrawsAsManyAsItLikesWithSynchronousReplication(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	run(t, p.conn, "CREATE TABLE item (id bigint DEFAULT next_snowflake(), at bigint)")
 	run(t, p.conn, "BEGIN; SELECT setval('pgflurry.lane', 2097152); SELECT next_snowflake()")
@@ -288,6 +294,7 @@ func TestALongTransactionAloneDrawsAsManyAsItLikesWithSynchronousReplication(t *
 }
 
 func TestATickThatWasStartedForEverybodyIsNeverTakenForAFencedOne(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	next := func() (before, after int64) {
 		raiser := server.Connect(t, p.url)
@@ -310,6 +317,7 @@ func TestATickThatWasStartedForEverybodyIsNeverTakenForAFencedOne(t *testing.T) 
 }
 
 func TestTheStandInIsFencedToo(t *testing.T) {
+	t.Parallel()
 	p := newFencedPair(t)
 	run(t, p.conn, "SELECT next_snowflake()")
 	holder, first, second := server.Connect(t, p.url), server.Connect(t, p.url), server.Connect(t, p.url)

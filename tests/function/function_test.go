@@ -27,6 +27,7 @@ func distinct(t *testing.T, conn *pgx.Conn, table string, want int) {
 }
 
 func TestDefaultGivesEachRowItsOwnIDHoweverRowsAreMade(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, `CREATE TABLE item (n int, id bigint DEFAULT next_snowflake() PRIMARY KEY);
 		INSERT INTO item (n) VALUES (1), (2), (3);
@@ -44,6 +45,7 @@ func TestDefaultGivesEachRowItsOwnIDHoweverRowsAreMade(t *testing.T) {
 }
 
 func TestSavepointsAndTrappedErrorsGiveNoIDBack(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	ids := make(map[int64]bool)
 	tx, err := conn.Begin(within(t))
@@ -77,6 +79,7 @@ func TestSavepointsAndTrappedErrorsGiveNoIDBack(t *testing.T) {
 }
 
 func TestEveryLayoutGivesIDsThatItsGeneratorReads(t *testing.T) {
+	t.Parallel()
 	for _, s := range []migrations.Settings{
 		{Layout: "twitter"},
 		{Layout: "datacenter"},
@@ -155,6 +158,7 @@ func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int6
 }
 
 func TestASmallSequenceRunsAheadOfTheClockAndThenWaits(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, migrations.Settings{Layout: "41/0/10/1"})) // 2 IDs a millisecond
 	var count int
 	var ahead int64
@@ -166,6 +170,7 @@ func TestASmallSequenceRunsAheadOfTheClockAndThenWaits(t *testing.T) {
 }
 
 func TestAQuietDatabaseDoesNotGiveOnlyEvenIDs(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	odd := 0
 	for range 40 { // each in another millisecond
@@ -177,6 +182,7 @@ func TestAQuietDatabaseDoesNotGiveOnlyEvenIDs(t *testing.T) {
 }
 
 func TestNextSnowflakesGivesSoManyInOrder(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	for _, n := range []int{1, 2, 10000} {
 		ids := values[int64](t, conn, "SELECT * FROM next_snowflakes($1)", n)
@@ -200,6 +206,7 @@ func TestNextSnowflakesGivesSoManyInOrder(t *testing.T) {
 }
 
 func TestAReadOnlyTransactionGetsAnError(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	refused(t, conn, "25006", "BEGIN READ ONLY; SELECT next_snowflake()")
 }

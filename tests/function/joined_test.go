@@ -24,6 +24,7 @@ func forgets(t testing.TB, home string, worker int) {
 }
 
 func TestAHomeThatForgotAJoinIsToldByJoiningAgain(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
 	before := worker(t, joined)
@@ -38,6 +39,7 @@ func TestAHomeThatForgotAJoinIsToldByJoiningAgain(t *testing.T) {
 }
 
 func TestADatabaseWhoseWorkerWasGivenAwayMeanwhileGetsAnotherByJoiningAgain(t *testing.T) {
+	t.Parallel()
 	home, joined, thief := server.Migrated(t), server.Database(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
 	forgets(t, home, worker(t, joined))
@@ -104,6 +106,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 }
 
 func TestDownDoesNotTakeTheHomeFromDatabasesThatJoinedUnlessToldTo(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
 	says(t, down(t, home), "other databases have joined", server.Name(t, joined)+" (worker 1", "--leave-joined")
@@ -116,6 +119,7 @@ func TestDownDoesNotTakeTheHomeFromDatabasesThatJoinedUnlessToldTo(t *testing.T)
 }
 
 func TestADatabaseThatJoinsDoesNotTakeOverAQuarantineThatIsTooShortInTicks(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Database(t), server.Database(t)
 	up(t, home, migrations.Settings{Unit: 999 * time.Millisecond})
 	conn := server.Connect(t, home)

@@ -25,6 +25,7 @@ func stopAt(t *testing.T, url string, tick int64) (pass func(tick int64)) {
 // The counter of the last tick of a block runs over. So the lane enters the next block, and no call has raised the mark
 // for that. Calls go on there. Then the clock is set back, and the lane sent to START.
 func TestTheMarkCoversTheBlockThatACounterRunsOverInto(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	const next = (noon>>10 + 1) << 10 // first tick of the next block

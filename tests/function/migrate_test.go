@@ -22,6 +22,7 @@ import (
 var catalog string
 
 func TestPrintGivesTheSameAsUp(t *testing.T) {
+	t.Parallel()
 	for _, s := range []migrations.Settings{
 		{}, {Layout: "javascript", Unit: 10 * time.Millisecond, Epoch: epoch(t), DatabaseWorkers: 3},
 	} {
@@ -54,6 +55,7 @@ func TestPrintGivesTheSameAsUp(t *testing.T) {
 }
 
 func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	var ups sync.WaitGroup
 	failures := make(chan error, 8)
@@ -78,6 +80,7 @@ func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 }
 
 func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	before := value[int](t, conn, "SELECT count(*) FROM pg_class") + value[int](t, conn, "SELECT count(*) FROM pg_proc")
@@ -98,6 +101,7 @@ func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 }
 
 func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	whole := values[string](t, server.Connect(t, server.Migrated(t)), catalog)
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
@@ -122,6 +126,7 @@ func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	before := value[int64](t, conn, "SELECT next_snowflake()")
@@ -150,6 +155,7 @@ func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
 }
 
 func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	family := values[string](t, conn,
@@ -166,6 +172,7 @@ func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
 }
 
 func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	id := row(t, url).ID
 	for _, s := range []migrations.Settings{
@@ -184,6 +191,7 @@ func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
 }
 
 func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	for text, s := range map[string]migrations.Settings{
 		"63":                  {Layout: "43/0/10/12"},
@@ -209,6 +217,7 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 }
 
 func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	owner := role(t, url, "only_owner")
 	name := server.Name(t, url)
@@ -243,6 +252,7 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 }
 
 func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(),
@@ -266,6 +276,7 @@ func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T)
 }
 
 func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris',
@@ -282,6 +293,7 @@ func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T
 }
 
 func TestDownAfterAReseedFitsOnAScreen(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
@@ -303,6 +315,7 @@ func TestDownAfterAReseedFitsOnAScreen(t *testing.T) {
 }
 
 func TestWhatUpSaysWithoutAComparisonIsWhatStatusFindsByOne(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	server.Exec(t, url, "CREATE FUNCTION public.snowflake_text(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
 	up(t, url, migrations.Settings{})

@@ -51,6 +51,7 @@ func hasInPublic(t testing.TB, url string, every bool) {
 }
 
 func TestUpPutsTheFamilyAloneIntoPublicAndTheOthersAreReachedByTheirSchemaOrASearchPath(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	hasInPublic(t, url, false)
 	plain := server.Connect(t, role(t, url, "reaches"))
@@ -63,6 +64,7 @@ func TestUpPutsTheFamilyAloneIntoPublicAndTheOthersAreReachedByTheirSchemaOrASea
 }
 
 func TestTheChoiceOfNamesIsRememberedAndAllOfThemComeAndGoAtACommand(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	for _, step := range []struct {
 		settings migrations.Settings
@@ -91,6 +93,7 @@ func TestTheChoiceOfNamesIsRememberedAndAllOfThemComeAndGoAtACommand(t *testing.
 }
 
 func TestFewerNamesAreRefusedWhileOneIsInUseAndTheErrorSaysByWhat(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	conn := server.Connect(t, url)
 	run(t, conn, `CREATE TABLE orders (id bigint DEFAULT next_segment('order'), at uuid DEFAULT pgflurry.uuidv7());
@@ -116,6 +119,7 @@ func TestFewerNamesAreRefusedWhileOneIsInUseAndTheErrorSaysByWhat(t *testing.T) 
 }
 
 func TestAFunctionOfTheUsersOwnSurvivesTheStepToFewerNames(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	conn := server.Connect(t, url)
 	run(t, conn, `CREATE OR REPLACE FUNCTION public.incr(key text) RETURNS bigint LANGUAGE sql
@@ -136,6 +140,7 @@ func TestAFunctionOfTheUsersOwnSurvivesTheStepToFewerNames(t *testing.T) {
 }
 
 func TestADatabaseOfAnEarlierProgramKeepsItsNamesUntilSomebodyAsksForFewer(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	conn := server.Connect(t, url)
 	// as revision 3 left it, which remembers no choice of names
@@ -157,6 +162,7 @@ func TestADatabaseOfAnEarlierProgramKeepsItsNamesUntilSomebodyAsksForFewer(t *te
 }
 
 func TestACopyOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	copied := copyOf(t, url)
 	up(t, copied, migrations.Settings{NewNamespace: true})
@@ -167,6 +173,7 @@ func TestACopyOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 }
 
 func TestADumpOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, all)
 	for _, dump := range [][]string{{"--schema-only"}, nil} {
 		restored := server.Database(t)
@@ -185,6 +192,7 @@ func TestADumpOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 }
 
 func TestPrintMakesTheNamesThatWereAskedForAndALaterUpOrPrintKeepsThem(t *testing.T) {
+	t.Parallel()
 	for _, settings := range []migrations.Settings{{}, snowflake, all} {
 		url := server.Database(t)
 		var script bytes.Buffer
@@ -211,6 +219,7 @@ func TestPrintMakesTheNamesThatWereAskedForAndALaterUpOrPrintKeepsThem(t *testin
 }
 
 func TestUpAndStatusSayWhichFunctionsHaveAShortName(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	for _, step := range []struct{ flag, says, status, json string }{
 		{

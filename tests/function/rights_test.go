@@ -10,6 +10,7 @@ import (
 )
 
 func TestAPlainRoleCanDrawAndDamageNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, role(t, url, "plain_role"))
 	run(t, conn, "SELECT next_snowflake(), snowflake_parts(next_snowflake()); SELECT * FROM next_snowflakes(3)")
@@ -35,6 +36,7 @@ func TestAPlainRoleCanDrawAndDamageNothing(t *testing.T) {
 }
 
 func TestRevokedFromPublicItStaysRevokedAfterAnotherUp(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, "REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC")
 	up(t, url, migrations.Settings{})
@@ -44,6 +46,7 @@ func TestRevokedFromPublicItStaysRevokedAfterAnotherUp(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	for _, path := range server.Hostile(t, conn) {
@@ -65,6 +68,7 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 }
 
 func TestARoleThatKeepsLeasesMayDoThatAndNoMore(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	leaser := role(t, url, "keeps_leases")
 	server.Exec(t, url, "CALL pgflurry.grant_lease('keeps_leases')")
@@ -90,6 +94,7 @@ func TestARoleThatKeepsLeasesMayDoThatAndNoMore(t *testing.T) {
 }
 
 func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseThisIs(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	writer := role(t, url, "writes_all")
 	server.Exec(t, url, "GRANT pg_write_all_data, pg_read_all_data TO writes_all")
@@ -113,6 +118,7 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 }
 
 func TestGuardsRefuseToForgetIDs(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, `UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid()
 			WHERE worker = 20; UPDATE pgflurry.namespace SET generation = 3`)
@@ -154,6 +160,7 @@ func TestGuardsRefuseToForgetIDs(t *testing.T) {
 }
 
 func TestEveryThingInTheSchemaHasAComment(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	for _, bare := range values[string](t, conn, `
 		SELECT 'relation ' || c.relname FROM pg_class c WHERE c.relnamespace = 'pgflurry'::regnamespace

@@ -261,6 +261,7 @@ func rewrite(t *testing.T, conn *pgx.Conn, function, from, to string, n int) {
 }
 
 func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
+	t.Parallel()
 	for _, g := range guardsOfTheShortWay {
 		t.Run(g.name, func(t *testing.T) {
 			url := server.Migrated(t)

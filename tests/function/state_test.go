@@ -13,6 +13,7 @@ const (
 )
 
 func TestAfterACrashIDsGoOnAtTheMarkOrLater(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	before := value[int64](t, conn, "SELECT next_snowflake()")
 	mark := value[int64](t, conn, "SELECT last_value FROM pgflurry.mark")
@@ -33,6 +34,7 @@ func TestAfterACrashIDsGoOnAtTheMarkOrLater(t *testing.T) {
 }
 
 func TestOnAnotherTimelineIDsKeepTheDistanceOfTheSkew(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, "SELECT next_snowflake(); SELECT setval('pgflurry.function_timeline', 7); "+
 		"SELECT setval('pgflurry.lane', 2097152)")
@@ -47,6 +49,7 @@ func TestOnAnotherTimelineIDsKeepTheDistanceOfTheSkew(t *testing.T) {
 }
 
 func TestANewFunctionAndEachResetBeginOneSecondAheadOfTheClockAndDoNotRunAway(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	var last int64
 	for range 4 {
@@ -63,6 +66,7 @@ func TestANewFunctionAndEachResetBeginOneSecondAheadOfTheClockAndDoNotRunAway(t 
 }
 
 func TestAWastedCounterSendsTheLaneBackAndIDsGoOnIncreasing(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	before := value[int64](t, conn, "SELECT next_snowflake()")
 	run(t, conn, "SELECT setval('pgflurry.lane', (last_value >> 22 << 22) + 3145728) FROM pgflurry.lane")
@@ -73,6 +77,7 @@ func TestAWastedCounterSendsTheLaneBackAndIDsGoOnIncreasing(t *testing.T) {
 }
 
 func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.FunctionClock(t, url, steps)
 	conn := server.Connect(t, url)
@@ -102,6 +107,7 @@ func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 }
 
 func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE")
@@ -116,6 +122,7 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T)
 }
 
 func TestAParallelPlanMayAskWhichDatabaseThisIs(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
 		THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'on', false)`)

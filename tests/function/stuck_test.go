@@ -70,6 +70,7 @@ const (
 )
 
 func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t *testing.T) {
+	t.Parallel()
 	for i, p := range points {
 		t.Run(fmt.Sprintf("%d %s", i, p.text), func(t *testing.T) {
 			url := server.Migrated(t)
@@ -141,6 +142,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 
 // A session may set anything and read nothing. While it waits for its client it does not hold the lock.
 func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	honest := server.Connect(t, url)
 	settings := values[string](t, honest, `SELECT format('SET %s = on;', name) FROM pg_settings WHERE context = 'user'
@@ -182,6 +184,7 @@ func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 }
 
 func TestTheStandInHasAShareOfEachTickOfItsOwn(t *testing.T) {
+	t.Parallel()
 	for layout, want := range map[string]int64{"41/0/10/12": 128, "javascript": 2, "41/0/10/4": 1} {
 		t.Run(layout, func(t *testing.T) {
 			url := server.MigratedWith(t, migrations.Settings{Layout: layout})
@@ -210,6 +213,7 @@ func TestTheStandInHasAShareOfEachTickOfItsOwn(t *testing.T) {
 
 // If the lane's counter runs over, the lane enters ticks that nobody has set, with counters of the stand-in's share.
 func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, holder, stopped := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	run(t, conn, "SELECT next_snowflake(); SELECT pg_advisory_lock(4242)")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	primary := cluster.URL("postgres")
 	up(t, primary, migrations.Settings{})

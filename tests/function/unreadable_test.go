@@ -49,6 +49,7 @@ const definitions = `SELECT format('%s %s %s %s', c.relname, c.relowner::regrole
 	WHERE c.relnamespace = 'pgflurry'::regnamespace AND c.relpersistence = 'u' ORDER BY c.relname`
 
 func TestAFunctionThatAFailoverBrokeWorksAfterMigrateUpAndNoIDComesTwice(t *testing.T) {
+	t.Parallel()
 	cluster, before, _ := failedOver(t)
 	url := cluster.URL("postgres")
 	conn := server.Connect(t, url)
@@ -117,6 +118,7 @@ func drawMeanwhile(t *testing.T, url string, do func()) (drawn []int64) {
 }
 
 func TestAProxyMendsAFunctionThatAFailoverBroke(t *testing.T) {
+	t.Parallel()
 	cluster, before, _ := failedOver(t)
 	url := cluster.URL("postgres")
 	conn := server.Connect(t, url)
@@ -132,6 +134,7 @@ func TestAProxyMendsAFunctionThatAFailoverBroke(t *testing.T) {
 }
 
 func TestTwoThatMendAtOnceMakeEachSequenceOnce(t *testing.T) {
+	t.Parallel()
 	cluster, _, _ := failedOver(t)
 	url := cluster.URL("postgres")
 	conn, other := server.Connect(t, url), server.Connect(t, url)
@@ -151,6 +154,7 @@ func TestTwoThatMendAtOnceMakeEachSequenceOnce(t *testing.T) {
 }
 
 func TestMigrateUpSaysUntilWhenAFailoverWouldBreakTheFunction(t *testing.T) {
+	t.Parallel()
 	cluster, _, said := failedOver(t)
 	conn := server.Connect(t, cluster.URL("postgres"))
 	number := value[int](t, conn, "SELECT current_setting('server_version_num')::int")
@@ -163,11 +167,13 @@ func TestMigrateUpSaysUntilWhenAFailoverWouldBreakTheFunction(t *testing.T) {
 }
 
 func TestWithoutAStandbyMigrateUpSaysNothingOfThem(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	up(t, cluster.URL("postgres"), migrations.Settings{Say: func(sentence string) { t.Errorf("up says %q", sentence) }})
 }
 
 func TestAfterACheckpointOnBothServersAFailoverLeavesTheFunctionWhole(t *testing.T) {
+	t.Parallel()
 	primary := server.Private(t, nil)
 	url := primary.URL("postgres")
 	standby := server.Standby(t, primary, "standby", fmt.Sprintf("host=127.0.0.1 port=%d", primary.Port), nil)

@@ -26,6 +26,7 @@ func newer(t testing.TB, url string, serves int) {
 }
 
 func TestMigrationInvariant7AnOlderProgramChangesNothingInANewerSchemaAndSaysWhichToUse(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	newer(t, url, namespace.Revision)
 	conn := server.Connect(t, url)
@@ -51,6 +52,7 @@ func TestMigrationInvariant7AnOlderProgramChangesNothingInANewerSchemaAndSaysWhi
 }
 
 func TestServeGoesOnWhereANewerSchemaSaysThatItMayAndEndsWhereItSaysThatItMayNot(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	newer(t, url, namespace.Revision)
 	proxy := program.Serve(t, url, "one")
@@ -64,6 +66,7 @@ func TestServeGoesOnWhereANewerSchemaSaysThatItMayAndEndsWhereItSaysThatItMayNot
 }
 
 func TestASchemaThatIsOlderThanTheProgramSaysSo(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, "ALTER TABLE pgflurry.namespace DROP COLUMN claim")
 	_, err := namespace.Read(within(t), server.Connect(t, url))
@@ -74,6 +77,7 @@ func TestASchemaThatIsOlderThanTheProgramSaysSo(t *testing.T) {
 }
 
 func TestASchemaWithoutItsRowsAndWithoutItsRevisionIsRefused(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	file := filepath.Join(t.TempDir(), "schema.sql")
 	dumped := exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--schema-only", "--file", file,

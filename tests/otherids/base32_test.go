@@ -70,6 +70,7 @@ func checked(t testing.TB, id int64) string {
 }
 
 func TestACheckSymbolShowsEachWrongCharacterAndEachSwapInSQL(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	const symbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U"
 	for _, id := range []int64{0, 330678927360028672, 1<<63 - 1} {
@@ -98,6 +99,7 @@ func TestACheckSymbolShowsEachWrongCharacterAndEachSwapInSQL(t *testing.T) {
 // TestBase32SortsAsTheIDDoesInTheUsualCollations also counts the collations with another order, for docs/json.md.
 // Czech, Danish and Estonian have letters of two characters, or another alphabet.
 func TestBase32SortsAsTheIDDoesInTheUsualCollations(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TEMP TABLE text_of AS
 		SELECT id, snowflake_base32(id) AS plain, snowflake_base32(id, true) AS checked
@@ -125,6 +127,7 @@ func TestBase32SortsAsTheIDDoesInTheUsualCollations(t *testing.T) {
 }
 
 func TestBase32MakesAGeneratedColumnAndAnIndexThatADumpKeeps(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY,
@@ -165,6 +168,7 @@ func TestBase32MakesAGeneratedColumnAndAnIndexThatADumpKeeps(t *testing.T) {
 }
 
 func TestBase32OfAColumnWithACollationOfItsOwnIsRead(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
 		CREATE TABLE link (code text COLLATE any_case); INSERT INTO link VALUES (snowflake_base32(1234, true))`)

@@ -11,6 +11,7 @@ import (
 const ahead = "SELECT setval('pgflurry.lane', ((pgflurry.ticks(clock_timestamp()) + $1::bigint) << 22) | 4095)"
 
 func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	counters := func() (ms, waits, refusals int64) {
 		t.Helper()

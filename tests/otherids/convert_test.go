@@ -59,6 +59,7 @@ func convert(t *testing.T, conn *pgx.Conn, function string, want bool) {
 }
 
 func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, tables)
 	before := make(map[string]string)
@@ -99,6 +100,7 @@ func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
 }
 
 func TestAColumnIsRefusedWithBothValuesWhereNewIDsCouldMeetOldOnes(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY); INSERT INTO item VALUES (9000000000000000000)")
@@ -120,6 +122,7 @@ func TestAColumnIsRefusedWithBothValuesWhereNewIDsCouldMeetOldOnes(t *testing.T)
 }
 
 func TestWhatIsNoBigserialOrIdentityColumnIsRefusedWithAHint(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, tables+`; CREATE TABLE small (id smallserial, i serial, u uuid,
@@ -172,6 +175,7 @@ func TestWhatIsNoBigserialOrIdentityColumnIsRefusedWithAHint(t *testing.T) {
 }
 
 func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, tables+
@@ -214,6 +218,7 @@ func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *
 }
 
 func TestAColumnIsNotConvertedInASnapshotThatCouldMissValues(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY)")
@@ -226,6 +231,7 @@ func TestAColumnIsNotConvertedInASnapshotThatCouldMissValues(t *testing.T) {
 }
 
 func TestSwitchingBackLocksTheSequenceSoThatAnotherTableOfItGetsNoNumberTwice(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, `CREATE SEQUENCE loose; CREATE TABLE item (id bigint DEFAULT nextval('loose'));

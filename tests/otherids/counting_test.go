@@ -11,6 +11,7 @@ import (
 )
 
 func TestTwoServersWithAnOffsetEachDoNotMeetAndAThirdWithTheOldStepDoes(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('one', 2, 1),
 		('two', 2, 2), ('three', 2, 3)`)
@@ -27,6 +28,7 @@ func TestTwoServersWithAnOffsetEachDoNotMeetAndAThirdWithTheOldStepDoes(t *testi
 }
 
 func TestAChangedIncrementGoesOnAboveTheLastNumberInTheNewSeries(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset", last) VALUES ('a', 2, 1, 9),
 		('b', 65535, 65535, 0), ('full', 2, 1, 9223372036854775806)`)
@@ -57,6 +59,7 @@ const replace = `WITH gone AS (DELETE FROM keyless WHERE seq_name = 'x' RETURNIN
 	INSERT INTO keyless (seq_name) SELECT 'x' FROM (SELECT count(*) FROM gone) AS done RETURNING seq_id`
 
 func TestWithoutTheUniqueKeyTwoFirstDrawsLeaveTwoRowsOfOneName(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, a, "CREATE TABLE keyless (seq_id bigint GENERATED ALWAYS AS IDENTITY, seq_name text)")
@@ -87,6 +90,7 @@ func TestWithoutTheUniqueKeyTwoFirstDrawsLeaveTwoRowsOfOneName(t *testing.T) {
 }
 
 func TestAReplaceIDIsNotRepeatedAfterARollbackAndIsRefusedWhereTheSnapshotIsOld(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	a, b := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, a, "BEGIN; SELECT pgflurry.next_replace_id('x'); ROLLBACK")
@@ -103,6 +107,7 @@ func TestAReplaceIDIsNotRepeatedAfterARollbackAndIsRefusedWhereTheSnapshotIsOld(
 }
 
 func TestACounterIsTransactionalAndItsKeyIsLockedUntilTheEnd(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, a, "SELECT pgflurry.set_counter('k', 10)")
@@ -124,6 +129,7 @@ func TestACounterIsTransactionalAndItsKeyIsLockedUntilTheEnd(t *testing.T) {
 }
 
 func TestManySessionsCountToTheirNumber(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	at(t, 8, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx,

@@ -8,6 +8,7 @@ import (
 )
 
 func TestDownSaysWhichTablesAreInUseAndRemovesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
@@ -26,6 +27,7 @@ func TestDownSaysWhichTablesAreInUseAndRemovesNothing(t *testing.T) {
 }
 
 func TestDownNamesWhatSomebodyElsePutIntoTheSchemaAndRemovesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE pgflurry.mine (n int); "+

@@ -75,6 +75,7 @@ func twice(list []string) (again []string) {
 }
 
 func TestNoTwoCommittedDrawsAreEqualThroughTheProxyAndDirectlyAtOnce(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, `INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('order', 2, 2);
 		SELECT pgflurry.create_offset_sequences('ticket', 2)`)

@@ -9,6 +9,7 @@ import (
 
 // With a worker of its own the function begins at the clock again, far below the IDs of before.
 func TestFencingTokensRiseAlsoAfterTheFunctionGotAFreshWorker(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	last := map[string]int64{}

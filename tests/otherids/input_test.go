@@ -66,6 +66,7 @@ var refusals = map[string][2]string{
 }
 
 func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
 		SELECT pgflurry.next_replace_id('a'), pgflurry.incr('a'), pgflurry.issue_token('1 hour'),
@@ -128,6 +129,7 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 }
 
 func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `SELECT pgflurry.incr(repeat('雪', 255)), pgflurry.next_replace_id(repeat('雪', 255)),
 		pgflurry.try_lock(repeat('雪', 255), repeat('雪', 255), '366 days'),
@@ -138,6 +140,7 @@ func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 }
 
 func TestOfANullPureFunctionsGiveNull(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	const ofNull = `SELECT
 		(snowflake_text(NULL, 19), snowflake_text(1, NULL), pgflurry.uuidv7_time(NULL), pgflurry.layout_years(NULL),

@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheLifetimeOfALayoutIsComputedAndWarnedAbout(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	if years := server.Value[string](t, conn, "SELECT pgflurry.layout_years(41)::text"); years != "69.7" {
 		t.Errorf("41 bits of milliseconds are %s years, want 69.7", years)

@@ -18,6 +18,7 @@ func try(t *testing.T, conn *pgx.Conn, name, owner string) int64 {
 }
 
 func TestALockHasOneOwnerUntilHeReleasesItOrItExpires(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	is := func(want bool, query string) {
 		t.Helper()
@@ -49,6 +50,7 @@ func TestALockHasOneOwnerUntilHeReleasesItOrItExpires(t *testing.T) {
 }
 
 func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	var last int64
@@ -77,6 +79,7 @@ func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testi
 }
 
 func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	var mu sync.Mutex
 	var tokens []int64
@@ -121,6 +124,7 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 }
 
 func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	pooled := server.Pooler(t, url, 1) // all clients share one server session
 	ann, bob := through(t, pooled), through(t, pooled)
@@ -143,6 +147,7 @@ func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
 }
 
 func TestASessionThatKeepsItsTransactionOpenHoldsUpItsOwnNamesAndNoOthers(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	draw := func(name string) string {

@@ -63,6 +63,7 @@ func path(t *testing.T) (before [][]string, statements []string) {
 }
 
 func TestThePageAboutMovingSaysWhatHappens(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	before, _ := path(t)
 	page, err := os.ReadFile(moving)
@@ -93,6 +94,7 @@ func TestThePageAboutMovingSaysWhatHappens(t *testing.T) {
 }
 
 func TestThePageShowsThePathThatThePlanGives(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	before, statements := path(t)
 	for _, statement := range before[len(before)-1] {
@@ -190,6 +192,7 @@ func (w *writer) work(ctx context.Context, stop <-chan struct{}, working func())
 }
 
 func TestALargeTableIsMovedWithoutALongLockAndNoRowOfItsWritersIsLost(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	config, err := pgx.ParseConfig(url)
 	if err != nil {

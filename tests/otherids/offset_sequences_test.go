@@ -21,6 +21,7 @@ func next(t *testing.T, conn *pgx.Conn, sequence string, n int) []int64 {
 }
 
 func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoesNot(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	made := server.Values[string](t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
 	if !slices.Equal(made, []string{"public.ticket_1", "public.ticket_2"}) {
@@ -71,6 +72,7 @@ func following(t *testing.T, conn *pgx.Conn, refused error, number int) {
 }
 
 func TestServersWithDatabasesOfTheirOwnThatFollowTheHintsToAThirdServerRepeatNoNumber(t *testing.T) {
+	t.Parallel()
 	var conns []*pgx.Conn
 	var all []string
 	draw := func(k, n int) {
@@ -113,6 +115,7 @@ func TestServersWithDatabasesOfTheirOwnThatFollowTheHintsToAThirdServerRepeatNoN
 }
 
 func TestAReplanOnAServerThatHasPassedTheBoundSaysWhichNumbersMayHaveComeTwice(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2, 2)")
 	next(t, conn, "ticket_2", 600)
@@ -121,6 +124,7 @@ func TestAReplanOnAServerThatHasPassedTheBoundSaysWhichNumbersMayHaveComeTwice(t
 }
 
 func TestNumbersOfASequenceThatWasDroppedDoNotComeAgain(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 3)")
 	gone := next(t, conn, "ticket_3", 100)
@@ -144,6 +148,7 @@ func TestNumbersOfASequenceThatWasDroppedDoNotComeAgain(t *testing.T) {
 }
 
 func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	admin := server.Connect(t, url)
 	server.Do(t, admin, "SELECT pgflurry.create_offset_sequences('ticket', 4)")
@@ -180,6 +185,7 @@ func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
 }
 
 func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
 	one := next(t, conn, "ticket_1", 3)
@@ -195,6 +201,7 @@ func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
 }
 
 func TestAReplanSeesWhatAnotherOneMadeWhileItWaitedAndRefusesASnapshotThatCannot(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	first, second, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, first, "SELECT pgflurry.create_offset_sequences('ticket', 2)")

@@ -36,6 +36,7 @@ func notes(t *testing.T, conn *pgx.Conn, call string) string {
 }
 
 func TestAPlanIsWhatTheConversionThenDoes(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, tables)
 	const all = `SELECT string_agg(concat_ws(' ', s.seqrelid::regclass, s.seqincrement, s.seqmin, s.seqmax, s.seqstart,
@@ -67,6 +68,7 @@ func TestAPlanIsWhatTheConversionThenDoes(t *testing.T) {
 }
 
 func TestAPlanLocksNobodyOutAndWaitsForNobodyWhoWrites(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, narrow+"; CREATE TABLE item (id bigserial PRIMARY KEY)")
@@ -85,6 +87,7 @@ func TestAPlanLocksNobodyOutAndWaitsForNobodyWhoWrites(t *testing.T) {
 }
 
 func TestAPlanTellsWhatElseIsConcernedAndHowLongLocksAreHeld(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE item (id bigserial, name text, UNIQUE (id)); CREATE TABLE other (id bigint DEFAULT
 			nextval('item_id_seq'), item_id bigint REFERENCES item (id));
@@ -123,6 +126,7 @@ func TestAPlanTellsWhatElseIsConcernedAndHowLongLocksAreHeld(t *testing.T) {
 }
 
 func TestBothWaysToWidenAKeyLeaveTheSameTables(t *testing.T) {
+	t.Parallel()
 	keys := []string{"'root'", "'always'", `'"By Default"', 'The ID'`}
 	const ofView = `SELECT concat_ws(' ', a.attacl, pg_get_expr(d.adbin, d.adrelid),
 			col_description(a.attrelid, a.attnum))
@@ -165,6 +169,7 @@ func TestBothWaysToWidenAKeyLeaveTheSameTables(t *testing.T) {
 }
 
 func TestAPlanTakesTheRewriteForSmallTablesAndSaysWhatItCannotWriteDown(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE item (id serial PRIMARY KEY, a int, g int GENERATED ALWAYS AS (id + 1) STORED,
 			CHECK (id > 0));
@@ -201,6 +206,7 @@ func TestAPlanTakesTheRewriteForSmallTablesAndSaysWhatItCannotWriteDown(t *testi
 }
 
 func TestNoRowIsLeftOutWhereAColumnIsCopied(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Do(t, server.Connect(t, url), "GRANT CREATE ON SCHEMA public TO PUBLIC")
 	owner := server.Connect(t, server.Role(t, url, "hidden_from"))
@@ -228,6 +234,7 @@ func TestNoRowIsLeftOutWhereAColumnIsCopied(t *testing.T) {
 }
 
 func TestRowsThatReplicationBringsAreCopied(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE root (id serial PRIMARY KEY); INSERT INTO root VALUES (1), (2);
 		CREATE TABLE leaf (root_id integer REFERENCES root); INSERT INTO leaf VALUES (1)`)
@@ -246,6 +253,7 @@ func TestRowsThatReplicationBringsAreCopied(t *testing.T) {
 }
 
 func TestAPlanQuotesSchemasAndTellsLongNamesApart(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE SCHEMA "Of Sales"; SET search_path = "Of Sales";
 		CREATE TABLE "Order" ("Id" serial PRIMARY KEY);

@@ -28,6 +28,7 @@ var family = []string{
 const bodies = "SELECT oid::regprocedure || prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1"
 
 func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwnNorDoesDownDropIt(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	for _, function := range family {
@@ -55,6 +56,7 @@ func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwn
 }
 
 func TestAFunctionThatReplacedOneOfTheFamilyIsSaidToBeForeignAndSurvivesUpAndDown(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE OR REPLACE FUNCTION public."+family[0]+
@@ -77,6 +79,7 @@ func TestAFunctionThatReplacedOneOfTheFamilyIsSaidToBeForeignAndSurvivesUpAndDow
 }
 
 func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUpSaysSo(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE FUNCTION public.uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()';
@@ -115,6 +118,7 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 }
 
 func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testing.T) {
+	t.Parallel()
 	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE OR REPLACE FUNCTION public.snowflake_text(id bigint, width integer) RETURNS text
@@ -134,6 +138,7 @@ func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testin
 }
 
 func TestAnAliasIsTheSameAsItsFunctionAndCostsNoCall(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, withAllNames(t))
 	for _, difference := range server.Values[string](t, conn, `
 		SELECT a.oid::regprocedure::text FROM pg_proc AS a JOIN pgflurry.alias_names() AS names (name)

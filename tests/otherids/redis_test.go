@@ -85,6 +85,7 @@ func answer(t *testing.T, conn *pgx.Conn, query string, args ...any) string {
 }
 
 func TestCountersFollowARealRedisInWhatIsAnIntegerWhatIsMissingAndWhatOverflows(t *testing.T) {
+	t.Parallel()
 	send := redis(t)
 	conn := server.Connect(t, server.Migrated(t))
 	integers := []string{

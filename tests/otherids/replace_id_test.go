@@ -17,6 +17,7 @@ import (
 // A dump has the rows of the names, and where their sequence stood. Restored over its own database, the rows stay as
 // they are, because they are there already. The sequence goes back.
 func TestNoReplaceIDComesAgainAfterItsDataWasRestoredIntoItsDatabase(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	var mu sync.Mutex

@@ -18,6 +18,7 @@ const calls = `SELECT next_auto_increment('a'), next_replace_id('a'), incr('a'),
 	pgflurry.layout_years(41), (pgflurry.snowflake_lifetime()).years_left, (pgflurry.snowflake_clock()).waits`
 
 func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) {
+	t.Parallel()
 	url := withAllNames(t)
 	owner := server.Connect(t, url)
 	server.Do(t, owner, "INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); "+
@@ -70,6 +71,7 @@ func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) 
 }
 
 func TestWhatIsRevokedFromAFunctionIsRevokedFromItsAliasAndStaysSoAfterAnotherUp(t *testing.T) {
+	t.Parallel()
 	url := withAllNames(t)
 	server.Exec(t, url, "REVOKE EXECUTE ON FUNCTION pgflurry.incr(text), public.unlock(text, text) FROM PUBLIC; "+
 		"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC")
@@ -83,6 +85,7 @@ func TestWhatIsRevokedFromAFunctionIsRevokedFromItsAliasAndStaysSoAfterAnotherUp
 }
 
 func TestEveryFunctionThatUsesTheOwnersRightsHasASafeSearchPath(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, withAllNames(t))
 	for _, open := range server.Values[string](t, conn, `SELECT oid::regprocedure::text FROM pg_proc
 		WHERE pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace) AND prosecdef
@@ -97,6 +100,7 @@ func TestEveryFunctionThatUsesTheOwnersRightsHasASafeSearchPath(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNoWay(t *testing.T) {
+	t.Parallel()
 	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
@@ -128,6 +132,7 @@ func TestAHostileSearchPathChangesNoWay(t *testing.T) {
 }
 
 func TestAFunctionThatSomebodyElsePutInTheWayBeforehandIsForeignEvenWithOurTextInIt(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn, other := server.Connect(t, url), server.Role(t, url, "early_bird")
 	server.Do(t, conn, "GRANT CREATE ON SCHEMA public TO early_bird")
@@ -148,6 +153,7 @@ func TestAFunctionThatSomebodyElsePutInTheWayBeforehandIsForeignEvenWithOurTextI
 }
 
 func TestDefaultPrivilegesOfTheOwnerLetNobodyDrawFromTheSequencesOrSetThem(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn, app := server.Connect(t, url), server.Role(t, url, "app_by_default")
 	server.Do(t, conn, "ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO app_by_default; "+
@@ -165,6 +171,7 @@ func TestDefaultPrivilegesOfTheOwnerLetNobodyDrawFromTheSequencesOrSetThem(t *te
 }
 
 func TestSettingsThatChangeHowTextIsWrittenChangeNoWay(t *testing.T) {
+	t.Parallel()
 	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `DO $$ BEGIN
@@ -193,6 +200,7 @@ func TestSettingsThatChangeHowTextIsWrittenChangeNoWay(t *testing.T) {
 }
 
 func TestAnAliasThatSomebodyElseMadeIsNotPgflurrysOwn(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	conn, other := server.Connect(t, url), server.Role(t, url, "alias_maker")
 	server.Do(t, conn, "GRANT CREATE ON SCHEMA public TO alias_maker; CREATE SCHEMA app; "+

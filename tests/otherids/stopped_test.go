@@ -22,6 +22,7 @@ func stops(t *testing.T, conn *pgx.Conn, sequence string) {
 }
 
 func TestNextvalOfTheOldSequenceIsAnErrorAfterConverting(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, tables)
 	convert(t, conn, "convert_to_snowflake", true)
@@ -38,6 +39,7 @@ func TestNextvalOfTheOldSequenceIsAnErrorAfterConverting(t *testing.T) {
 }
 
 func TestTheOldSequenceIsLeftOrStoppedAsTheLastCallSays(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, tables)
 	for table, sequence := range map[string]string{"serial": "serial_id_seq", "always": "always_id_seq"} {
@@ -78,6 +80,7 @@ func TestTheOldSequenceIsLeftOrStoppedAsTheLastCallSays(t *testing.T) {
 }
 
 func TestAStoppedSequenceThatStartsAgainIsWhatItWas(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	for name, sequence := range map[string]string{
 		"never called":           "",
@@ -112,6 +115,7 @@ func TestAStoppedSequenceThatStartsAgainIsWhatItWas(t *testing.T) {
 }
 
 func TestASequenceOfSeveralColumnsGoesOnUntilTheLastOfThemIsConverted(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE first (id bigserial PRIMARY KEY);
 		CREATE TABLE second (id bigint DEFAULT nextval('first_id_seq'));
@@ -131,6 +135,7 @@ func TestASequenceOfSeveralColumnsGoesOnUntilTheLastOfThemIsConverted(t *testing
 }
 
 func TestASequenceThatTheApplicationDrawsFromItselfIsStoppedByName(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE item (id bigint PRIMARY KEY); CREATE SEQUENCE item_seq INCREMENT 50;
 		INSERT INTO item VALUES (nextval('item_seq'))`)
@@ -152,6 +157,7 @@ func TestASequenceThatTheApplicationDrawsFromItselfIsStoppedByName(t *testing.T)
 }
 
 func TestNumbersThatAnOpenSessionHasCachedAreStoppedToo(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY); ALTER SEQUENCE item_id_seq CACHE 100")
@@ -165,6 +171,7 @@ func TestNumbersThatAnOpenSessionHasCachedAreStoppedToo(t *testing.T) {
 }
 
 func TestASessionThatHasDrawnInsertsBeforeTheTableIsConverted(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY)")
@@ -186,6 +193,7 @@ func TestASessionThatHasDrawnInsertsBeforeTheTableIsConverted(t *testing.T) {
 }
 
 func TestAConversionGivesUpWhileASessionThatHasDrawnStaysOpen(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY)")
@@ -203,6 +211,7 @@ func TestAConversionGivesUpWhileASessionThatHasDrawnStaysOpen(t *testing.T) {
 }
 
 func TestAnIdentityThatTheFirstVersionConvertedIsSwitchedBack(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE item (id bigserial PRIMARY KEY);
 		COMMENT ON SEQUENCE item_id_seq IS 'pgflurry: GENERATED ALWAYS AS IDENTITY until convert_to_snowflake()';
@@ -217,6 +226,7 @@ func TestAnIdentityThatTheFirstVersionConvertedIsSwitchedBack(t *testing.T) {
 }
 
 func TestANumberThatIsDrawnWhileAConversionWaitsForTheSequenceIsNotGivenAgain(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn, other, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, conn, `CREATE SEQUENCE loose; CREATE TABLE item (id bigint DEFAULT nextval('loose'));
@@ -239,6 +249,7 @@ func TestANumberThatIsDrawnWhileAConversionWaitsForTheSequenceIsNotGivenAgain(t 
 }
 
 func TestAStoppedSequenceThatWasRestartedKeepsNoLimit(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	for name, back := range map[string]string{
 		"switched back": "SELECT pgflurry.convert_to_sequence('item')",

@@ -9,6 +9,7 @@ import (
 )
 
 func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	token := server.Value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
 	got := server.Values[bool](t, conn, "SELECT pgflurry.redeem_token($1) FROM generate_series(1, 3)", token)
@@ -34,6 +35,7 @@ func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
 }
 
 func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE work (n int)")
@@ -80,6 +82,7 @@ func race(t *testing.T, url, end string) bool {
 }
 
 func TestOfTwoConcurrentRedeemersOneWins(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	if race(t, url, "COMMIT") {
 		t.Error("both redeemers of a token won")
@@ -90,6 +93,7 @@ func TestOfTwoConcurrentRedeemersOneWins(t *testing.T) {
 }
 
 func TestExpiredTokensAreCleanedInBatchesAndTheOthersStay(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `SELECT pgflurry.issue_token('1 hour') FROM generate_series(1, 25);
@@ -139,6 +143,7 @@ func after(t *testing.T, url, table, call string) bool {
 }
 
 func TestATokenAndALockThatExpireWhileACallWaitsForAnotherTransactionAreExpired(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "SELECT pgflurry.try_lock('door', 'ann', '1 s')")
@@ -152,6 +157,7 @@ func TestATokenAndALockThatExpireWhileACallWaitsForAnotherTransactionAreExpired(
 }
 
 func TestABatchOfCleaningIsNoLargerThanAskedForWhateverThePlannerKnowsOfTheTable(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.token VALUES (0, now() - interval '1 hour');
 		INSERT INTO pgflurry.lock (name, expires_at) VALUES ('0', now() - interval '1 hour')`)

@@ -11,6 +11,7 @@ import (
 const bits = "('x' || replace(id::text, '-', ''))::bit(128)"
 
 func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	for function, version := range map[string]string{"uuidv4": "0100", "uuidv7": "0111"} {
 		wrong := server.Value[int](t, conn, `SELECT count(*) FROM (SELECT
@@ -32,6 +33,7 @@ func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
 }
 
 func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
 	outside := server.Value[int](t, conn, `SELECT count(*) FROM (
 		SELECT date_trunc('milliseconds', clock_timestamp()) AS before, pgflurry.uuidv7() AS id,
@@ -68,6 +70,7 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 }
 
 func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, withAllNames(t))
 	builtIn := server.Value[bool](t, conn, "SELECT to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL")
 	recent := server.Value[bool](t, conn, "SELECT current_setting('server_version_num')::int >= 180000")

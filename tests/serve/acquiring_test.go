@@ -10,6 +10,7 @@ import (
 )
 
 func TestAProxyThatEndsWhileItAcquiresAWorkerLeavesNoneHeld(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tx, err := server.Connect(t, direct).Begin(context.Background())
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestALeaseDatabaseThatFallsSilentIsNamedInOneSentence(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	link, lease := network.To(t, direct)
 	p := program.Serve(t, direct, "cause", "--lease-database", lease, "--window", "2s")

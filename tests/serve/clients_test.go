@@ -19,6 +19,7 @@ import (
 )
 
 func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
 	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
@@ -91,6 +92,7 @@ func runBoth(t testing.TB, benches ...bench) {
 }
 
 func TestEveryExecModeOfPgxDrawsFromTheProxy(t *testing.T) {
+	t.Parallel()
 	p := program.Serve(t, server.Migrated(t), "pgx")
 	all := newSeen(t)
 	modes := []pgx.QueryExecMode{
@@ -115,6 +117,7 @@ func TestEveryExecModeOfPgxDrawsFromTheProxy(t *testing.T) {
 }
 
 func TestABatchDrawsOneIDPerQueryAndMixesWithOtherStatements(t *testing.T) {
+	t.Parallel()
 	p := program.Serve(t, server.Migrated(t), "batch")
 	conn := server.Connect(t, p.URL)
 	all := newSeen(t)
@@ -141,6 +144,7 @@ func TestABatchDrawsOneIDPerQueryAndMixesWithOtherStatements(t *testing.T) {
 }
 
 func TestAPipelineOfIDsIsAnsweredInOrder(t *testing.T) {
+	t.Parallel()
 	p := program.Serve(t, server.Migrated(t), "pipeline")
 	conn := server.Connect(t, p.URL).PgConn()
 	if _, err := conn.Prepare(context.Background(), "ids", "SELECT next_snowflake()", nil); err != nil {
@@ -179,6 +183,7 @@ func TestAPipelineOfIDsIsAnsweredInOrder(t *testing.T) {
 }
 
 func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	name := server.Name(t, direct)
 	server.Exec(t, direct, "ALTER DATABASE "+name+" SET log_statement = 'all'")

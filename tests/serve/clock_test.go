@@ -47,6 +47,7 @@ func logTime(t testing.TB, line string) time.Time {
 }
 
 func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	conn := server.Connect(t, direct)
 	all := newSeen(t)
@@ -74,6 +75,7 @@ func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
 }
 
 func TestAReleasedProgramIgnoresWhatSteersTheClockOfATestBuild(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	s := program.StartReleasedAsIfSteered(t, "wall=10m monotonic=10m rate=100",
 		program.ServeArgs(t, direct, "released")...)

@@ -16,6 +16,7 @@ import (
 // Clients fill a table whose key is DEFAULT next_snowflake() through two proxies, in every way that SQL has. Others
 // draw IDs from both meanwhile. There is one ID space with three workers.
 func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int)`)
 	proxies := []*program.Proxy{program.Serve(t, direct, "one"), program.Serve(t, direct, "two")}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAReplacementOfAKilledProxyDrawsAtOnceFromAnotherWorkerAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	all := newSeen(t)
 	for range 3 {
@@ -31,6 +32,7 @@ func TestAReplacementOfAKilledProxyDrawsAtOnceFromAnotherWorkerAndRepeatsNothing
 }
 
 func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	all := newSeen(t)
 	for range 2 {
@@ -56,6 +58,7 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 }
 
 func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
 	t.Run("the lease database does not answer", func(t *testing.T) {
 		direct := server.Migrated(t)
 		p := program.ServeUnleased(t, direct, "no lease",
@@ -88,6 +91,7 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 }
 
 func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
+	t.Parallel()
 	direct, other := server.Migrated(t), server.Migrated(t)
 	p := program.ServeUnleased(t, direct, "mismatch", "--databases", server.Name(t, direct)+","+server.Name(t, other))
 	if code := p.End(); code != 3 {
@@ -99,6 +103,7 @@ func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 }
 
 func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "drain")
 	idle, busy := server.Connect(t, p.URL), server.Connect(t, p.URL)
@@ -152,6 +157,7 @@ func TestASignalThatIsSentTwiceGivesTheWorkerBack(t *testing.T) {
 }
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "second signal", "--drain-timeout", "1h")
 	conn := server.Connect(t, p.URL)
@@ -181,6 +187,7 @@ func waitClosed(conn *pgx.Conn) error {
 // The lease may be on another server than the data. Only the database that the sessions reach decides whether the proxy
 // answers.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
+	t.Parallel()
 	lease, elsewhere := server.Migrated(t), server.Database(t)
 	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease,
 		"--databases", server.Name(t, elsewhere))
@@ -194,6 +201,7 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 }
 
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
+	t.Parallel()
 	home, other := server.Migrated(t), server.Migrated(t)
 	server.Exec(t, other, `UPDATE pgflurry.namespace
 		SET id = '`+namespaceOf(t, home)+`'`) // as if the claim had been lost

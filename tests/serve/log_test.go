@@ -15,6 +15,7 @@ import (
 )
 
 func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	command := exec.Command(program.Path(t), program.ServeArgs(t, direct, "flood")...)
 	command.Env = append(os.Environ(), "PGFLURRY_LOG_FORMAT=json")
@@ -65,6 +66,7 @@ func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) 
 }
 
 func TestAProxyOutlivesWhoReadsItsLog(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	log, write, err := os.Pipe()
 	if err != nil {

@@ -46,6 +46,7 @@ func TestUnixSocketsWorkOnBothSides(t *testing.T) {
 }
 
 func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
+	t.Parallel()
 	good := []string{
 		"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database",
 		"postgres://u@127.0.0.1/d",
@@ -78,6 +79,7 @@ func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
 }
 
 func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	u := server.Parse(t, direct)
 	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct,
@@ -88,6 +90,7 @@ func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 }
 
 func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	port := ":" + strconv.Itoa(server.FreePort(t))
 	upstream := "127.0.0.1" + port

@@ -18,6 +18,7 @@ const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry s
 	"AND datname = current_database()"
 
 func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "revoking")
 	conn := server.Connect(t, p.URL)
@@ -40,6 +41,7 @@ func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *te
 }
 
 func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "kept")
 	conn := server.Connect(t, direct)
@@ -60,6 +62,7 @@ func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testin
 }
 
 func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	plain := server.Role(t, direct, "nobody_special")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('nobody_special')")
@@ -87,6 +90,7 @@ func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.
 }
 
 func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	link, _ := network.To(t, direct)
 	p := program.Serve(t, direct, "silent", "--upstream", link.Address()) // the lease does not use that link

@@ -106,6 +106,7 @@ func (c *crowd) end() {
 }
 
 func TestSIGHUPAddsAndRemovesDatabasesAndNoSessionNotices(t *testing.T) {
+	t.Parallel()
 	app := server.Migrated(t)
 	reports := server.MigratedWith(t, migrations.Settings{JoinURL: app})
 	one, both := fmt.Sprintf("databases = [%q]", server.Name(t, app)),
@@ -147,6 +148,7 @@ func TestSIGHUPAddsAndRemovesDatabasesAndNoSessionNotices(t *testing.T) {
 }
 
 func TestADatabaseOfAnotherNamespaceThatIsAddedIsNeverAnsweredAndEndsNothing(t *testing.T) {
+	t.Parallel()
 	app, other := server.Migrated(t), server.Migrated(t)
 	c := serveConfigured(t, app, "mistaken")
 	load := drawing(t, c.URL, 2)
@@ -160,6 +162,7 @@ func TestADatabaseOfAnotherNamespaceThatIsAddedIsNeverAnsweredAndEndsNothing(t *
 }
 
 func TestSIGHUPRaisesAndLowersLimitsAndNoSessionNotices(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	c := serveConfigured(t, direct, "limiting", "max-connections = 4")
 	load := drawing(t, c.URL, 4)
@@ -198,6 +201,7 @@ func TestSIGHUPRaisesAndLowersLimitsAndNoSessionNotices(t *testing.T) {
 }
 
 func TestAFileThatIsWrongChangesNothingAndIsToldInOneLine(t *testing.T) {
+	t.Parallel()
 	app := server.Migrated(t)
 	c := serveConfigured(t, app, "steadfast", "max-connections = 2")
 	load := drawing(t, c.URL, 2)
@@ -232,6 +236,7 @@ func TestAFileThatIsWrongChangesNothingAndIsToldInOneLine(t *testing.T) {
 }
 
 func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	const role = "rotated"
 	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
@@ -275,6 +280,7 @@ func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 }
 
 func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pgflurry.toml")
 	content := "upstream = \"127.0.0.1:1\"\nlease-database = \"postgres://u:geheim@127.0.0.1:1/d\"\n"
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -19,6 +19,7 @@ import (
 )
 
 func TestAServiceManagerIsToldOfTheBeginningTheStateReloadsAndTheEnd(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	m := &manager{t: t, more: []string{"WATCHDOG_USEC=200000"}}
 	u := m.start(program.ServeArgs(t, direct, "told", "--drain-timeout", "7s")...)
@@ -47,6 +48,7 @@ func TestAServiceManagerIsToldOfTheBeginningTheStateReloadsAndTheEnd(t *testing.
 }
 
 func TestASocketFromAServiceManagerTakesThePlaceOfListen(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	m := &manager{t: t}
 	address := m.listen("pgflurry.socket") // systemd's default name
@@ -57,6 +59,7 @@ func TestASocketFromAServiceManagerTakesThePlaceOfListen(t *testing.T) {
 }
 
 func TestASocketForOperatorsTakesThePlaceOfAdminListen(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	m := &manager{t: t}
 	operators, clients := m.listen("admin"), m.listen("clients")
@@ -75,6 +78,7 @@ func TestASocketForOperatorsTakesThePlaceOfAdminListen(t *testing.T) {
 }
 
 func TestSocketsThatCannotBeMeantAreRefused(t *testing.T) {
+	t.Parallel()
 	const called = "from the service manager is called "
 	for says, names := range map[string][]string{
 		"socket 1 of 2 " + called + `"web"; expected one that is called clients`: {"web", "clients"},
@@ -112,6 +116,7 @@ func TestASocketThatIsBoundAndDoesNotListenIsRefused(t *testing.T) {
 
 // systemd's own tool passes a socket on. This shows that the stand-in speaks as systemd does.
 func TestSystemdItselfHandsASocketOver(t *testing.T) {
+	t.Parallel()
 	tool, err := exec.LookPath("systemd-socket-activate")
 	if err != nil {
 		if os.Getenv("PGFLURRY_TEST_SYSTEMD") == "1" {

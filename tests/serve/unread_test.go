@@ -53,6 +53,7 @@ func ended(t *testing.T, command *exec.Cmd) int {
 }
 
 func TestALogThatNobodyReadsStopsNobody(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	log, write, err := os.Pipe()
 	if err != nil {
@@ -114,6 +115,7 @@ func TestALogThatNobodyReadsStopsNobody(t *testing.T) {
 }
 
 func TestAProgramWhoseErrorNobodyReadsEndsAllTheSame(t *testing.T) {
+	t.Parallel()
 	log, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

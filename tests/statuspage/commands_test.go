@@ -33,6 +33,7 @@ func wrong(now time.Time) []admin.State {
 }
 
 func TestEachCommandOfAWarningIsOneThatTheProgramTakes(t *testing.T) {
+	t.Parallel()
 	kinds, tried := map[string]bool{}, map[string]bool{}
 	for _, state := range wrong(time.Now()) {
 		for _, w := range admin.Warnings(state) {

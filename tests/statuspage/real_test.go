@@ -43,6 +43,7 @@ func warns(t *testing.T, tab *browser.Tab, kind, text, command string) {
 }
 
 func TestAProxyInGoodHealthHasItsSentenceItsCellAndItsIDsDecoded(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tab, p := page(t, direct)
 	p.Leased()
@@ -76,6 +77,7 @@ func TestAProxyInGoodHealthHasItsSentenceItsCellAndItsIDsDecoded(t *testing.T) {
 }
 
 func TestAClosedGateIsToldUntilItOpens(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp()) + 90000")
 	tab, _ := page(t, direct)
@@ -84,6 +86,7 @@ func TestAClosedGateIsToldUntilItOpens(t *testing.T) {
 }
 
 func TestACopyIsToldWithTheThreeThingsThatItMayBe(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	copied := server.TemplateCopy(t, direct, server.Name(t, direct)+"_copy")
 	tab, _ := page(t, copied)
@@ -95,6 +98,7 @@ func TestACopyIsToldWithTheThreeThingsThatItMayBe(t *testing.T) {
 }
 
 func TestATableWithoutAFreeWorkerIsToldAndSoAreRetiredOnes(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy'")
 	tab, _ := page(t, direct)
@@ -103,6 +107,7 @@ func TestATableWithoutAFreeWorkerIsToldAndSoAreRetiredOnes(t *testing.T) {
 }
 
 func TestAFunctionThatIsAheadIsToldWithTheCommandForAnotherWorker(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.FunctionClock(t, direct, "'1 hour'")
 	server.Value[int64](t, server.Connect(t, direct), "SELECT next_snowflake()")
@@ -112,6 +117,7 @@ func TestAFunctionThatIsAheadIsToldWithTheCommandForAnotherWorker(t *testing.T) 
 }
 
 func TestACertificateThatEndsIsTold(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ours := authority.New(t, "ours")
 	cert, key := ours.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}, Valid: 9*24*time.Hour + time.Hour}).
@@ -121,6 +127,7 @@ func TestACertificateThatEndsIsTold(t *testing.T) {
 }
 
 func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	if err := migrations.Up(t.Context(), direct, migrations.Settings{}); err != nil {
@@ -137,6 +144,7 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
 }
 
 func TestADatabaseThatIsNotAnsweredIsToldWithItsCause(t *testing.T) {
+	t.Parallel()
 	direct, other := server.Migrated(t), server.Database(t)
 	tab, _ := page(t, direct, "--databases", server.Name(t, direct)+","+server.Name(t, other))
 	warns(t, tab, "database", "database "+server.Name(t, other), "pgflurry migrate status")
@@ -144,6 +152,7 @@ func TestADatabaseThatIsNotAnsweredIsToldWithItsCause(t *testing.T) {
 }
 
 func TestALayoutThatEndsWithinAYearIsTold(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	direct := server.MigratedWith(t, migrations.Settings{ // 36 bits are 795 days
 		Layout: "36/0/10/12", Epoch: time.Now().Add(-300 * day).Truncate(time.Second),
@@ -154,6 +163,7 @@ func TestALayoutThatEndsWithinAYearIsTold(t *testing.T) {
 }
 
 func TestAFreeWorkerIsHeldOnThePageOfEveryOtherProxy(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tab, p := page(t, direct)
 	p.Leased()
@@ -162,6 +172,7 @@ func TestAFreeWorkerIsHeldOnThePageOfEveryOtherProxy(t *testing.T) {
 }
 
 func TestTheIDDatabaseIsToldWithItsSessionsAndWhatItsAccountsLack(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tab, p := page(t, direct, "--id-database", "ids")
 	p.Leased()

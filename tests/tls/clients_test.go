@@ -29,6 +29,7 @@ func bothSides(t *testing.T, s *stand, direct string) (at, ca string) {
 }
 
 func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	at, ca := bothSides(t, s, server.Migrated(t))
 	seen := make(map[int64]bool)
@@ -63,6 +64,7 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 
 // psql sends its CancelRequest in plain text before libpq 17, and inside TLS from 17 on. Both have to work.
 func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
@@ -70,6 +72,7 @@ func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
 }
 
 func TestPgxCancelsItsQueryInsideTLSAndGoesOn(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
@@ -77,6 +80,7 @@ func TestPgxCancelsItsQueryInsideTLSAndGoesOn(t *testing.T) {
 }
 
 func TestPsqlIsRefusedInWords(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, _ := bothSides(t, s, direct)
@@ -96,6 +100,7 @@ func TestPsqlIsRefusedInWords(t *testing.T) {
 
 // PostgreSQL's JDBC driver before 42.7.4 has no channel binding. So SCRAM works even with TLS on both sides.
 func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
 		t.Skip("PGFLURRY_TEST_CLIENTS does not ask for drivers")
 	}
@@ -121,6 +126,7 @@ func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
 }
 
 func TestASessionThatEndsInsideTLSEndsAtPostgreSQL(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)

@@ -11,6 +11,7 @@ import (
 
 // PostgreSQL normalizes a password (SASLprep) when a role gets it. The proxy has to get the same result.
 func TestPasswordsThatPostgreSQLPreparesLogInThroughAProxyThatAsks(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	name := role(t, direct, "login_scram", "scram-sha-256")

@@ -31,6 +31,7 @@ func serve(t *testing.T, direct string, flags ...string) (*program.Process, stri
 }
 
 func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	dir := t.TempDir()
@@ -116,6 +117,7 @@ func (c client) refused(t *testing.T, at, who string) {
 }
 
 func TestOnlyClientsWithACertificateOfTheCAAreLetIn(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	dir := t.TempDir()
@@ -132,6 +134,7 @@ func TestOnlyClientsWithACertificateOfTheCAAreLetIn(t *testing.T) {
 }
 
 func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	leaser := role(t, direct, "only_tls", "scram-sha-256")
@@ -165,6 +168,7 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 }
 
 func TestServeWarnsOfAHopelessConfiguration(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	dir := t.TempDir()
@@ -183,6 +187,7 @@ func TestServeWarnsOfAHopelessConfiguration(t *testing.T) {
 }
 
 func TestSIGHUPWithoutTLSEndsNothing(t *testing.T) {
+	t.Parallel()
 	p, _ := serve(t, server.Migrated(t))
 	p.Signal(syscall.SIGHUP)
 	p.Line("configuration reloaded", "changed=nothing")
@@ -193,6 +198,7 @@ func TestSIGHUPWithoutTLSEndsNothing(t *testing.T) {
 }
 
 func TestAPasswordIsInNoLog(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	scram := role(t, direct, "login_scram", "scram-sha-256")
@@ -216,6 +222,7 @@ func TestAPasswordIsInNoLog(t *testing.T) {
 }
 
 func TestFilesThatCannotBeUsedEndServeWithASentence(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	dir := t.TempDir()
 	cert, key := s.proxyCA.Issue(t, local).Write(t, dir, "proxy")

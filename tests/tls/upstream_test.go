@@ -40,6 +40,7 @@ func refusal(t *testing.T, at string) *pgconn.PgError {
 }
 
 func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	server.Exec(t, direct, functionSQL)
@@ -86,6 +87,7 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 }
 
 func TestPreferUsesPlainTextForWhomPostgreSQLRefusesTLS(t *testing.T) {
+	t.Parallel()
 	secured(t)
 	direct := server.Migrated(t)
 	at := reaching(t, direct, pgtls.Upstream{Mode: pgtls.Prefer})
@@ -98,6 +100,7 @@ func TestPreferUsesPlainTextForWhomPostgreSQLRefusesTLS(t *testing.T) {
 }
 
 func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
+	t.Parallel()
 	s := secured(t)
 	direct := server.Migrated(t)
 	byCert, byBoth := role(t, direct, "login_cert", "scram-sha-256"), role(t, direct, "login_both", "scram-sha-256")

@@ -40,6 +40,7 @@ func (r *raw) hears(what string, want []byte) {
 // PostgreSQL may send a notice, a parameter or a notification between any two messages. A test cannot make it do so at
 // a chosen place.
 func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("x", 20_000)
 	login := slices.Concat(
 		message('N', "SNOTICE\x00VNOTICE\x00C00000\x00Mbefore the login\x00\x00"),
@@ -85,6 +86,7 @@ func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.
 }
 
 func TestLargeMessagesOfTheLoginPass(t *testing.T) {
+	t.Parallel()
 	challenge := message('R', "\x00\x00\x00\x08"+strings.Repeat("s", 30_000)) // a challenge of GSSAPI may be as long
 	answer := message('p', strings.Repeat("t", 40_000))
 	var heard []byte

@@ -12,12 +12,14 @@ import (
 )
 
 func TestPsqlCancelsItsQueryThroughTheProxy(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	proxytest.PsqlCancels(t, at, direct)
 }
 
 func TestPgxCancelsItsQueryThroughTheProxyAndGoesOn(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	proxytest.PgxCancels(t, at, direct)
@@ -25,6 +27,7 @@ func TestPgxCancelsItsQueryThroughTheProxyAndGoesOn(t *testing.T) {
 
 // PostgreSQL 18 gives a key of 32 bytes to a client that asks for protocol 3.2. Older versions negotiate 3.0.
 func TestTheKeyOfANewerProtocolCancels(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	look := server.Connect(t, direct)
@@ -53,6 +56,7 @@ func TestTheKeyOfANewerProtocolCancels(t *testing.T) {
 }
 
 func TestACancelOfAnAnsweredStatementHurtsNothing(t *testing.T) {
+	t.Parallel()
 	at, _ := through(t, server.Migrated(t))
 	conn := server.Connect(t, at)
 	for range 20 {

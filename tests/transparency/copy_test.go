@@ -29,6 +29,7 @@ func sum(t *testing.T, path string) string {
 }
 
 func TestALargeFileCopiedInAndOutIsUnchanged(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "CREATE TABLE item (n int, line text)")
 	at, _ := through(t, direct)

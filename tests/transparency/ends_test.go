@@ -13,6 +13,7 @@ import (
 )
 
 func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	look := server.Connect(t, direct)
@@ -47,6 +48,7 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 
 // The server ends in each of its ways, and comes back on the same port.
 func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
+	t.Parallel()
 	binaries := server.Binaries(t)
 	for name, signal := range map[string]syscall.Signal{"fast": syscall.SIGINT, "immediate": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +114,7 @@ func withoutWarning(said []string) (rest []string) {
 
 // With client_connection_check_interval, PostgreSQL checks during a query whether the client is still there.
 func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	look := server.Connect(t, direct)
@@ -133,6 +136,7 @@ func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 
 // After 57P03 libpq tries the next host.
 func TestAServerThatIsAwayIsToldAsSuchAndLibpqTriesTheNextHost(t *testing.T) {
+	t.Parallel()
 	away, _ := inFront(t, "127.0.0.1:1")
 	r := dial(t, away)
 	r.say(hello(version30, "user", "ann"))

@@ -88,6 +88,7 @@ func execute(sql string, sync bool) []byte {
 }
 
 func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	const statements = 100_000
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
@@ -129,6 +130,7 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 
 // The other direction: a short request with a long result. The client does not read it while the server is blocked.
 func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
 	u := server.Parse(t, at)

@@ -17,6 +17,7 @@ import (
 const most = 16 << 20
 
 func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
+	t.Parallel()
 	const sessions = 16
 	direct := server.Migrated(t)
 	p := program.ServeUnleased(t, direct, t.Name())
@@ -32,6 +33,7 @@ func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
 }
 
 func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.ServeUnleased(t, direct, t.Name())
 	p.Line("worker acquired")
@@ -48,6 +50,7 @@ func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
 }
 
 func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
+	t.Parallel()
 	const said = 256 << 20
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

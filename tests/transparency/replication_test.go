@@ -49,6 +49,7 @@ func hostPort(t testing.TB, at string) []string {
 }
 
 func TestABaseBackupTakenThroughTheProxyStarts(t *testing.T) {
+	t.Parallel()
 	program := server.Tool(t, "pg_basebackup")
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
@@ -76,6 +77,7 @@ func TestABaseBackupTakenThroughTheProxyStarts(t *testing.T) {
 }
 
 func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
+	t.Parallel()
 	program := server.Tool(t, "pg_receivewal")
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
@@ -126,6 +128,7 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 }
 
 func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
+	t.Parallel()
 	program := server.Tool(t, "pg_recvlogical")
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
@@ -164,6 +167,7 @@ func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
 
 // With the walsender of every version of PostgreSQL, whatever tools this machine has.
 func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
 	conn := server.Connect(t, direct)

@@ -216,6 +216,7 @@ func words(said string) []string {
 }
 
 func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
+	t.Parallel()
 	direct := server.Database(t)
 	at, p := through(t, direct)
 	d, u := server.Parse(t, direct), server.Parse(t, at)
@@ -242,6 +243,7 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 
 // The proxy cannot relay a frame whose end it cannot know. It refuses it with an error of its own.
 func TestABrokenFrameEndsTheSessionAsInPostgreSQLButInTheProxysWords(t *testing.T) {
+	t.Parallel()
 	direct := server.Database(t)
 	at, _ := through(t, direct)
 	d, p := server.Parse(t, direct), server.Parse(t, at)

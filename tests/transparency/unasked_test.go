@@ -13,6 +13,7 @@ import (
 // A session listens and draws IDs as fast as it can, and another session notifies it. Answers and notifications must
 // come whole, and notifications in order. frame fails on a torn message.
 func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
+	t.Parallel()
 	const notifications, breath = 2000, 200
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
@@ -77,6 +78,7 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 }
 
 func TestNoticesAndParametersComeInTheirPlaceAmongAnswers(t *testing.T) {
+	t.Parallel()
 	const rounds = 1000
 	at, p := through(t, server.Migrated(t))
 	r := openURL(t, at)

@@ -84,6 +84,7 @@ func (r *raw) heard() string {
 }
 
 func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
+	t.Parallel()
 	key := "\x00\x00\x00\x07" + strings.Repeat("k", 256)
 	request := append(binary.BigEndian.AppendUint32(nil, uint32(8+len(key))), 4, 210, 22, 46)
 	request = append(request, key...)
@@ -120,6 +121,7 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 }
 
 func TestAServerWithoutAKeyIsLeftWithoutOne(t *testing.T) {
+	t.Parallel()
 	upstream, wait := script(t, func(r *raw) { r.greet(""); r.heard() })
 	address, _ := inFront(t, upstream)
 	r := dial(t, address)
@@ -134,6 +136,7 @@ func TestAServerWithoutAKeyIsLeftWithoutOne(t *testing.T) {
 }
 
 func TestAServerThatClosesItsDirectionIsHeardToItsEnd(t *testing.T) {
+	t.Parallel()
 	fatal := message('E', "SFATAL\x00VFATAL\x00C57P01\x00Mgoing\x00\x00")
 	upstream, wait := script(t, func(r *raw) {
 		r.greet("12345678")

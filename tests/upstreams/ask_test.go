@@ -21,6 +21,7 @@ func (n *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 func (n *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func TestWhatAServerDoesNotTellIsAskedOnceForEachConnection(t *testing.T) {
+	t.Parallel()
 	server.Binaries(t)
 	url := server.Private(t, nil).URL("postgres")
 	server.Exec(t, url, "CREATE ROLE asker")

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAHostOfTheLeaseURLThatHangsCostsItsShareOfAnAttemptAndNoLease(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	hangs := server.Private(t, nil)
 	server.Freeze(t, hangs)
@@ -19,6 +20,7 @@ func TestAHostOfTheLeaseURLThatHangsCostsItsShareOfAnAttemptAndNoLease(t *testin
 }
 
 func TestAfterAFailoverTheLeaseAndTheSurveyAreKeptAtTheNewPrimary(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.serve(p.both(), "--upstream-primary", "--window", "3s", "--admin-listen", "127.0.0.1:0")
 	server.Eventually(t, server.Connect(t, p.primary.URL("postgres")),

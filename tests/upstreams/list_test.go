@@ -10,6 +10,7 @@ import (
 )
 
 func TestAListIsTriedInOrderAndACancelRequestReachesTheServerOfItsSession(t *testing.T) {
+	t.Parallel()
 	server.Binaries(t)
 	direct, other := server.Migrated(t), server.Private(t, nil)
 	first, _ := network.To(t, other.URL("postgres"))

@@ -11,6 +11,7 @@ import (
 )
 
 func TestSessionsOfAPausedPrimaryEndWhenAnotherIsPromotedAndNoneGoesThereWhenItWakes(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	proxy := p.serve(p.both(), "--upstream-primary")
 	leadsTo(t, proxy.URL, p.primary)
@@ -39,6 +40,7 @@ func TestSessionsOfAPausedPrimaryEndWhenAnotherIsPromotedAndNoneGoesThereWhenItW
 }
 
 func TestAfterAFailoverCallsAreAnsweredAndPermissionIsThatOfTheNewPrimary(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	proxy := p.serve(p.both(), "--upstream-primary")
 	const worker = "SELECT snowflake_worker(next_snowflake())"
@@ -65,6 +67,7 @@ func TestAfterAFailoverCallsAreAnsweredAndPermissionIsThatOfTheNewPrimary(t *tes
 }
 
 func TestWithoutAPrimarySessionsAreRefusedUntilOneIsPromoted(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	proxy := program.ServeUnleased(t, p.primary.URL("postgres"), "n", "--upstream-primary",
 		"--upstream", at(p.standby))
@@ -76,6 +79,7 @@ func TestWithoutAPrimarySessionsAreRefusedUntilOneIsPromoted(t *testing.T) {
 }
 
 func TestAPrimaryThatOnlyHangsKeepsItsSessionsAndIDsGoOn(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	proxy := p.serve(p.both(), "--upstream-primary")
 	conn := server.Connect(t, proxy.URL)
@@ -92,6 +96,7 @@ func TestAPrimaryThatOnlyHangsKeepsItsSessionsAndIDsGoOn(t *testing.T) {
 }
 
 func TestAServerOfAnotherClusterIsNeverChosenAndTheLogSaysSo(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	stranger := server.Private(t, nil)
 	proxy := p.serve(p.both()+","+at(stranger), "--upstream-primary")
@@ -105,6 +110,7 @@ func TestAServerOfAnotherClusterIsNeverChosenAndTheLogSaysSo(t *testing.T) {
 }
 
 func TestADatabaseThatIsGoneHidesThePrimaryFromNobody(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	server.Exec(t, p.primary.URL("postgres"), "CREATE DATABASE closed ALLOW_CONNECTIONS false")
 	server.Exec(t, p.primary.URL("postgres"), "CREATE DATABASE other")
@@ -119,6 +125,7 @@ func TestADatabaseThatIsGoneHidesThePrimaryFromNobody(t *testing.T) {
 }
 
 func TestAPoolerInFrontOfEachServerIsAskedInItsPlace(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	one, two := server.Pooler(t, p.primary.URL("postgres"), 10), server.Pooler(t, p.standby.URL("postgres"), 10)
 	proxy := p.serve(server.Parse(t, two).Host+","+server.Parse(t, one).Host, "--upstream-primary")

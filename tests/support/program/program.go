@@ -19,9 +19,6 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// giveUp limits the wait of a test for an event.
-const giveUp = 60 * time.Second
-
 // A build is one way to build the product. All test packages share its binary, because linking takes seconds.
 type build struct {
 	name, tags string
@@ -174,7 +171,7 @@ func (p *Process) Printed() int {
 // LineFrom is Line, and skips the first lines.
 func (p *Process) LineFrom(from int, texts ...string) string {
 	p.t.Helper()
-	limit := time.After(giveUp)
+	limit := time.After(server.Patience)
 	for {
 		p.mu.Lock()
 		lines, more := p.lines, p.more
@@ -189,7 +186,7 @@ func (p *Process) LineFrom(from int, texts ...string) string {
 		case <-p.done:
 			p.t.Fatalf("the program ended (%v) before it printed %q:\n%s", p.err, texts, p.Output())
 		case <-limit:
-			p.t.Fatalf("no line with %q in %v:\n%s", texts, giveUp, p.Output())
+			p.t.Fatalf("no line with %q in %v:\n%s", texts, server.Patience, p.Output())
 		}
 	}
 }
@@ -224,8 +221,8 @@ func (p *Process) End() int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(giveUp):
-		p.t.Fatalf("the program has not ended after %v:\n%s", giveUp, p.Output())
+	case <-time.After(server.Patience):
+		p.t.Fatalf("the program has not ended after %v:\n%s", server.Patience, p.Output())
 		return 0
 	}
 }

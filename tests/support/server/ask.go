@@ -13,8 +13,8 @@ import (
 	"pgflurry/hint"
 )
 
-// Patience limits every step against the database. A longer one hangs.
-const Patience = 30 * time.Second
+// Patience limits every step and every wait for an event. A longer one hangs, on a busy machine too.
+const Patience = 2 * time.Minute
 
 // Within returns a context for one step. It ends with the test, or after Patience.
 func Within(t testing.TB) context.Context {

@@ -133,7 +133,7 @@ func As(t testing.TB, base, role, password string) string {
 // Connect opens a connection. The test closes it at its end.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -146,7 +146,7 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 // Exec runs a script on a connection of its own.
 func Exec(t testing.TB, url, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	if err := execute(ctx, url, script); err != nil {
 		t.Fatalf("%v\nin %s", err, script)

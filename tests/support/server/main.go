@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"pgflurry/hint"
 	"pgflurry/postgres"
@@ -41,7 +40,7 @@ func Run(m *testing.M) (code int) {
 }
 
 func startServer() (stop func() error, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	if url := os.Getenv("PGFLURRY_TEST_POSTGRES"); url != "" {
 		running.admin = url
@@ -119,7 +118,7 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	stop = func() error {
 		defer forgetClients()
 		defer os.RemoveAll(dir)
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		return running.cluster.Stop(ctx)
 	}

@@ -41,7 +41,7 @@ func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := cluster.Stop(ctx); err != nil {
 			t.Error(err)
