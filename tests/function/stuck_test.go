@@ -73,6 +73,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 	t.Parallel()
 	for i, p := range points {
 		t.Run(fmt.Sprintf("%d %s", i, p.text), func(t *testing.T) {
+			t.Parallel()
 			url := server.Migrated(t)
 			conn := server.Connect(t, url)
 			seen := map[int64]bool{}

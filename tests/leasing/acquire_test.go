@@ -17,6 +17,7 @@ import (
 )
 
 func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	first := r.acquire(s, "a")
@@ -49,6 +50,7 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 }
 
 func TestNeverUsedWorkersAreTakenAtRandom(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/0/10/12")
 	s := r.store(r.url)
 	lowest := 0
@@ -63,6 +65,7 @@ func TestNeverUsedWorkersAreTakenAtRandom(t *testing.T) {
 }
 
 func TestAReleasedWorkerIsFreeAtItsMarkAndAnAbandonedOneAfterTheQuarantine(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	refused := func(wait time.Duration) {
@@ -99,6 +102,7 @@ func TestAReleasedWorkerIsFreeAtItsMarkAndAnAbandonedOneAfterTheQuarantine(t *te
 }
 
 func TestARetiredWorkerIsNeverGranted(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 1")
@@ -111,6 +115,7 @@ func TestARetiredWorkerIsNeverGranted(t *testing.T) {
 }
 
 func TestADatabasesOwnWorkerIsNeverGranted(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	for range 7 {
@@ -124,6 +129,7 @@ func TestADatabasesOwnWorkerIsNeverGranted(t *testing.T) {
 }
 
 func TestTheJavascriptLayoutLeaves48WorkersToProxiesOr63(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ functions, proxies int }{{0, 48}, {1, 63}} { // 0: the default, 16
 		url := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: test.functions})
 		r := enter(t, url)
@@ -140,6 +146,7 @@ func TestTheJavascriptLayoutLeaves48WorkersToProxiesOr63(t *testing.T) {
 }
 
 func TestInvariant4OfManyWhoAcquireAtOnceNoTwoGetTheSameWorker(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	var all sync.WaitGroup
 	granted, refused := make(chan int, 20), make(chan error, 20)
@@ -179,6 +186,7 @@ func TestInvariant4OfManyWhoAcquireAtOnceNoTwoGetTheSameWorker(t *testing.T) {
 }
 
 func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]string{
 		"another one":             "UPDATE pgflurry.namespace SET timeline = '0000000A'",
 		"told for the first time": "UPDATE pgflurry.namespace SET timeline = NULL",
@@ -216,6 +224,7 @@ func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
 }
 
 func TestARenewalClosesTheGateTooSoThatTheQuarantineIsOverSooner(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	holder := r.acquire(s, "holder")
@@ -231,6 +240,7 @@ func TestARenewalClosesTheGateTooSoThatTheQuarantineIsOverSooner(t *testing.T) {
 }
 
 func TestARenewalDoesNotWaitForTheGate(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	holder := r.acquire(s, "holder")
@@ -242,12 +252,14 @@ func TestARenewalDoesNotWaitForTheGate(t *testing.T) {
 }
 
 func TestAServerThatTellsNoTimelineGrantsAsEver(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text LANGUAGE sql AS 'SELECT NULL::text'")
 	r.acquire(r.store(r.url), "a")
 }
 
 func TestOnlyTheRightDatabaseGrants(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	held := r.acquire(s, "a")
@@ -283,6 +295,7 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 }
 
 func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	held := r.acquire(s, "a")
@@ -308,6 +321,7 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 }
 
 func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilSomebodySaysWhatItIs(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	dump := filepath.Join(t.TempDir(), "dump")
@@ -370,6 +384,7 @@ func enterBare(t testing.TB, url string) *room {
 }
 
 func TestTheFirstWindowIsCappedByTheNamespaces(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	request := r.request("a")
 	request.Window = time.Hour.Milliseconds()
@@ -383,6 +398,7 @@ func TestTheFirstWindowIsCappedByTheNamespaces(t *testing.T) {
 }
 
 func TestTheRowTellsWhoHoldsTheWorker(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	a := r.acquire(r.store(r.url), "the node")
 	row := ask[string](r, `SELECT concat_ws(' ', kind, owner, term, node, address, version, acquired_at IS NOT NULL,
@@ -397,6 +413,7 @@ func TestTheRowTellsWhoHoldsTheWorker(t *testing.T) {
 }
 
 func TestAMarkNeverPassesTheEndOfTheTimestampBits(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/0/2/12")
 	s := r.store(r.url)
 	const end = int64(1) << 41

@@ -44,6 +44,7 @@ func await(t *testing.T, c chan struct{}, what string) {
 }
 
 func TestAKeeperInAClosedDatabaseIssuesNothingAndGoesOnWithItsWorkerWhenItIsOpened(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	layout, err := generator.ParseLayout(small)
 	if err != nil {
@@ -104,6 +105,7 @@ func TestAKeeperInAClosedDatabaseIssuesNothingAndGoesOnWithItsWorkerWhenItIsOpen
 }
 
 func TestALeaseInAClosedDatabaseIsNeitherRenewedNorLost(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestANodeOfADatacenterTakesOnlyItsWorkersAndIsRefusedWhenTheyAreAllHeld(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/2/2/12") // datacenter 2 has the workers 8 to 11
 	s := r.store(r.url)
 	workers := lease.Range{Lowest: 8, Highest: 11}
@@ -42,6 +43,7 @@ func TestANodeOfADatacenterTakesOnlyItsWorkersAndIsRefusedWhenTheyAreAllHeld(t *
 }
 
 func TestANodesOwnLastWorkerInAnotherDatacenterIsNotTaken(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/1/2/12")
 	s := r.store(r.url)
 	first := r.acquire(s, "moved")
@@ -59,6 +61,7 @@ func TestANodesOwnLastWorkerInAnotherDatacenterIsNotTaken(t *testing.T) {
 }
 
 func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
+	t.Parallel()
 	datacenters := server.MigratedWith(t, migrations.Settings{Layout: "41/2/2/12", DatabaseWorkers: 4})
 	for _, c := range []struct {
 		url, datacenter string
@@ -89,6 +92,7 @@ func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
 }
 
 func TestServeWithADatacenterHoldsAWorkerOfIt(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", url,
 		"--datacenter", "3")

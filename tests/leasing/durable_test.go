@@ -16,7 +16,6 @@ import (
 // ownServer makes a room on a cluster of its own.
 func ownServer(t *testing.T, layout string) (*postgres.Cluster, *room) {
 	t.Helper()
-	server.NoLeak(t)
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	server.Migrate(t, url, migrations.Settings{Layout: layout, DatabaseWorkers: 1})
@@ -39,6 +38,7 @@ const waitingForStandby = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_
 	"AND pid <> pg_backend_pid()"
 
 func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *testing.T) {
+	t.Parallel()
 	_, r := ownServer(t, small)
 	// only the keeper's own settings make commits of this role wait, and report a wait that was cancelled
 	r.do("CREATE ROLE careless LOGIN SUPERUSER")
@@ -76,6 +76,7 @@ func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *test
 }
 
 func TestAWaitForAStandbyEndsTheAttemptAtItsDeadlineAndCancelsNothing(t *testing.T) {
+	t.Parallel()
 	_, r := ownServer(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -105,6 +106,7 @@ func TestAWaitForAStandbyEndsTheAttemptAtItsDeadlineAndCancelsNothing(t *testing
 }
 
 func TestAServerKilledInTheMiddleIsUnknownAndWhatWasAcknowledgedIsThereAfterwards(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -125,6 +127,7 @@ func TestAServerKilledInTheMiddleIsUnknownAndWhatWasAcknowledgedIsThereAfterward
 }
 
 func TestAFrozenServerIsUnknownAtTheDeadlineAndTheLeaseGoesOnAfterwards(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")

@@ -25,6 +25,7 @@ func makeStandby(t *testing.T, primary *postgres.Cluster) *postgres.Cluster {
 }
 
 func TestOfSeveralHostsAStandbyIsPassedOver(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	spare := makeStandby(t, cluster)
 	both := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable",
@@ -38,6 +39,7 @@ func TestOfSeveralHostsAStandbyIsPassedOver(t *testing.T) {
 }
 
 func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	// the lease's connections go to the server that is the primary
 	var port atomic.Int32

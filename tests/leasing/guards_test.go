@@ -9,6 +9,7 @@ import (
 )
 
 func TestASessionThatLooksLikeASubscriptionIsToldThatItChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("SET session_replication_role = replica")
 	for _, statement := range []string{
@@ -28,6 +29,7 @@ func TestASessionThatLooksLikeASubscriptionIsToldThatItChangesNothing(t *testing
 
 // What a subscription brings is true of another database. It is dropped, and the subscription goes on.
 func TestRowsOfAnotherDatabaseThatASubscriptionBringsAreDropped(t *testing.T) {
+	t.Parallel()
 	from, to := server.Private(t, map[string]string{"wal_level": "logical"}), server.Private(t, nil)
 	there, here := from.URL("postgres"), to.URL("postgres")
 	for _, url := range []string{there, here} {

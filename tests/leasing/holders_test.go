@@ -23,6 +23,7 @@ func (r *room) held(args ...string) (rows []map[string]any) {
 }
 
 func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	for _, node := range []string{"first", "second", "third"} {
@@ -61,6 +62,7 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 }
 
 func TestTheHistoryKeepsAHundredFormerHoldersOfAWorker(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	r.do(`DO $$ BEGIN
 		FOR i IN 1..130 LOOP
@@ -78,6 +80,7 @@ func TestTheHistoryKeepsAHundredFormerHoldersOfAWorker(t *testing.T) {
 }
 
 func TestAKeepersRoleWritesTheHistoryAndCanNeitherReadNorChangeIt(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	role := fmt.Sprintf("keeper_%d", r.now()%1_000_000)
 	url := server.Role(t, r.url, role)

@@ -18,6 +18,7 @@ import (
 // remembers the greatest position that a synchronous standby has reported. An old primary that joins without pg_rewind
 // reports a position in WAL of its own. Until the new primary reaches that position, its commits wait for no standby.
 func TestAPrimaryAcknowledgesAloneAfterAnOldOneJoinedWithWALOfItsOwn(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	standby := server.Standby(t, cluster, "standby", fmt.Sprintf("host=127.0.0.1 port=%d", cluster.Port), nil)
 	r.do("CREATE TABLE shared ()") // so that the timelines part in the middle of a WAL segment

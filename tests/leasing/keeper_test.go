@@ -85,6 +85,7 @@ func (r *room) quick() {
 }
 
 func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/0/2/12") // three workers
 	r.quick()
 	var drawing sync.WaitGroup
@@ -145,6 +146,7 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 }
 
 func TestInvariant9AfterRunNoConnectionIsLeft(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	h := r.hold("a", small)
 	h.granted(t)

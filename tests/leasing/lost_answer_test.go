@@ -13,6 +13,7 @@ import (
 // The network may end within the answer, at any byte. The write is done then, and the client does not know. Only a
 // whole answer counts.
 func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)
 	s := r.store(through)
@@ -52,6 +53,7 @@ func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.
 }
 
 func TestAnAcquisitionWhoseAnswerIsLostLeavesAWorkerThatNobodyUsesUntilItsQuarantineIsOver(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)
 	s := r.store(through)
@@ -79,6 +81,7 @@ func TestAnAcquisitionWhoseAnswerIsLostLeavesAWorkerThatNobodyUsesUntilItsQuaran
 
 // Silence is no answer either. The write may even happen long after the client gave up.
 func TestARenewalInASilentNetworkIsUnknownAtItsDeadline(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)
 	s := r.store(through)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("ALTER DATABASE " + ask[string](r, "SELECT current_database()") + " SET synchronous_commit = off")
 	through := server.Pooler(t, r.url, 1)

@@ -13,6 +13,7 @@ import (
 const never = int64(1) << 60 // a mark that only a wrong clock would ask for
 
 func TestInvariant5APoisonedWishIsCappedHoweverOftenItIsRepeated(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -28,6 +29,7 @@ func TestInvariant5APoisonedWishIsCappedHoweverOftenItIsRepeated(t *testing.T) {
 }
 
 func TestInvariant5AWindowLongerThanTheNamespacesIsCapped(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	asked := renewal(r.acquire(s, "a"), never)
@@ -38,6 +40,7 @@ func TestInvariant5AWindowLongerThanTheNamespacesIsCapped(t *testing.T) {
 }
 
 func TestInvariant5AfterTheDatabasesClockWasSetBackTheMarkMovesOnButDoesNotRunAway(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -61,6 +64,7 @@ func TestInvariant5AfterTheDatabasesClockWasSetBackTheMarkMovesOnButDoesNotRunAw
 }
 
 func TestInvariant3ARenewalNeverLowersTheMarkAndAlwaysWrites(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -83,6 +87,7 @@ func TestInvariant3ARenewalNeverLowersTheMarkAndAlwaysWrites(t *testing.T) {
 }
 
 func TestALeaseThatWasTakenRetiredReleasedForgottenOrLeftTooLongIsLost(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		happen func(r *room, a *lease.Acquired)
 		check  func(l *lease.Lost) bool
@@ -129,6 +134,7 @@ func TestALeaseThatWasTakenRetiredReleasedForgottenOrLeftTooLongIsLost(t *testin
 }
 
 func TestAHolderMayRenewAfterItsGrantHasEndedIfNobodyCouldHaveHadItsWorker(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -139,6 +145,7 @@ func TestAHolderMayRenewAfterItsGrantHasEndedIfNobodyCouldHaveHadItsWorker(t *te
 }
 
 func TestAReleaseBringsBackTheAcknowledgedMarkThatTheRowHasForgotten(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -162,6 +169,7 @@ func TestAReleaseBringsBackTheAcknowledgedMarkThatTheRowHasForgotten(t *testing.
 }
 
 func TestALateReleaseOfALostLeaseChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -172,6 +180,7 @@ func TestALateReleaseOfALostLeaseChangesNothing(t *testing.T) {
 }
 
 func TestALockedRowIsUnknownAndBlockedWhileOthersAreFree(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")
@@ -193,6 +202,7 @@ func TestALockedRowIsUnknownAndBlockedWhileOthersAreFree(t *testing.T) {
 }
 
 func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
 	url := server.Role(t, r.url, role)
@@ -235,6 +245,7 @@ func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
 }
 
 func TestAConcurrentChangeIsDecidedByTheRowAsItIsThen(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")

@@ -16,7 +16,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { program.MainNoLeak(m) }
 
 // A room is a migrated database of its own, and a superuser's connection to it.
 type room struct {
@@ -35,7 +35,6 @@ const (
 
 func newRoom(t testing.TB, layout string) *room {
 	t.Helper()
-	server.NoLeak(t)
 	return enter(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
 }
 

@@ -22,6 +22,7 @@ func (r *room) keeperRole(name string) (url string, conn *pgx.Conn) {
 }
 
 func TestARoleThatKeepsLeasesClosesTheGateForTheQuarantineAtMostAndTheOwnerOpensIt(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	url, conn := r.keeperRole("closes_gates")
 	for _, after := range []string{
@@ -49,6 +50,7 @@ func TestARoleThatKeepsLeasesClosesTheGateForTheQuarantineAtMostAndTheOwnerOpens
 }
 
 func TestARoleThatKeepsLeasesReservesNoWorkerFurtherThanALeaseNeeds(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	url, conn := r.keeperRole("pushes_marks")
 	s := r.store(url)
@@ -85,6 +87,7 @@ func TestARoleThatKeepsLeasesReservesNoWorkerFurtherThanALeaseNeeds(t *testing.T
 }
 
 func TestTheGuardsRefuseNoRenewalAfterTheDatabasesClockWasSetBack(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	if err := r.resize(hour); err != nil {
 		t.Fatal(err)

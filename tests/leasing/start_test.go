@@ -43,6 +43,7 @@ func (r *room) starting(s lease.Store, longest time.Duration) time.Duration {
 }
 
 func TestAServerThatHasJustStartedGrantsNothingWhileHoldersRenewOn(t *testing.T) {
+	t.Parallel()
 	cluster, r, s, held := started(t)
 	held.Grant.Until = r.renew(s, renewal(held, never)).Until
 	if rest := r.starting(s, window); rest != window+2*skew {
@@ -73,6 +74,7 @@ func TestAServerThatHasJustStartedGrantsNothingWhileHoldersRenewOn(t *testing.T)
 
 // Another server may have been the primary before this one started, with a lower mark in its row.
 func TestAHolderWhoseLastRenewalIsTooOldForAServerThatHasJustStartedHasLost(t *testing.T) {
+	t.Parallel()
 	_, r, s, held := started(t)
 	ago := func(d time.Duration) {
 		r.do(fmt.Sprintf("UPDATE pgflurry.worker SET renewed_at = pg_postmaster_start_time() - interval '%d s' "+

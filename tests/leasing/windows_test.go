@@ -37,6 +37,7 @@ func (r *room) gate() int64 {
 const hour = time.Hour
 
 func TestMaxWindowTakesItsQuarantineAlongAndMayBeSaidAgain(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	for _, c := range []struct {
 		maxWindow time.Duration
@@ -65,9 +66,9 @@ func TestMaxWindowTakesItsQuarantineAlongAndMayBeSaidAgain(t *testing.T) {
 
 // Leases count in ticks, and each length is rounded up by itself.
 func TestAQuarantineOutlivesAWindowAndTwiceTheSkewInTicksOfAnyUnit(t *testing.T) {
+	t.Parallel()
 	for _, unit := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 999 * time.Millisecond, time.Second} {
 		t.Run(unit.String(), func(t *testing.T) {
-			server.NoLeak(t)
 			r := enter(t, server.MigratedWith(t, migrations.Settings{
 				Layout: "41/0/3/12", DatabaseWorkers: 1, Unit: unit, MaxWindow: 3601 * time.Second,
 			}))
@@ -91,7 +92,7 @@ func TestAQuarantineOutlivesAWindowAndTwiceTheSkewInTicksOfAnyUnit(t *testing.T)
 }
 
 func TestANewNamespaceMayBeginWithLongWindows(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	r := enter(t, server.MigratedWith(t, migrations.Settings{Layout: small, DatabaseWorkers: 1, MaxWindow: hour}))
 	r.expectWindows("01:00:00 01:00:04")
 	a := r.acquire(r.store(r.url), "a")
@@ -104,6 +105,7 @@ func TestANewNamespaceMayBeginWithLongWindows(t *testing.T) {
 }
 
 func TestADatabaseThatJoinedSaysWhereMaxWindowIsChanged(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, "41/0/4/12")
 	joined := server.Database(t)
 	home := migrations.Settings{JoinURL: r.url}
@@ -125,6 +127,7 @@ func TestADatabaseThatJoinedSaysWhereMaxWindowIsChanged(t *testing.T) {
 // For this worker the old quarantine still counts, and another holder may have it afterwards. The holder that has lost
 // it does not get it back.
 func TestAHolderPastHisMarkWhenTheQuarantineChangesHasLostAndHisWorkerIsFreeWhenItWouldHaveBeen(t *testing.T) {
+	t.Parallel()
 	for _, to := range []time.Duration{hour, time.Minute} {
 		t.Run(fmt.Sprint("to ", to), func(t *testing.T) {
 			r := newRoom(t, small)
@@ -167,6 +170,7 @@ func TestAHolderPastHisMarkWhenTheQuarantineChangesHasLostAndHisWorkerIsFreeWhen
 }
 
 func TestAQuarantineStaysUntilTheLastGrantOfTheLongerWindowHasEnded(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	if err := r.resize(hour); err != nil {
 		t.Fatal(err)
@@ -197,6 +201,7 @@ func TestAQuarantineStaysUntilTheLastGrantOfTheLongerWindowHasEnded(t *testing.T
 }
 
 func TestAGateThatIsClosedStaysClosedForTheLongerQuarantineAndKeepsTheLongerOne(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("UPDATE pgflurry.namespace SET timeline = '0000000F'")
 	var refusal *lease.Refusal
@@ -219,6 +224,7 @@ func TestAGateThatIsClosedStaysClosedForTheLongerQuarantineAndKeepsTheLongerOne(
 // A failover may forget grants of an hour, and that the windows were raised. The grants go on, and only the proxies
 // know of them.
 func TestAProxyWithALongerWindowThanTheRowAllowsWaitsForAsMuchLonger(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	gone := r.acquire(s, "gone")
@@ -249,6 +255,7 @@ func TestAProxyWithALongerWindowThanTheRowAllowsWaitsForAsMuchLonger(t *testing.
 }
 
 func TestTheWindowRisesOnlyWhenEveryStandbyHasTheQuarantine(t *testing.T) {
+	t.Parallel()
 	cluster, r := ownServer(t, small)
 	r.do("SELECT pg_create_physical_replication_slot('away', true)")
 	server.Says(t, r.resize(hour), "max_window stays 1m0s", "slot away", "pg_drop_replication_slot")

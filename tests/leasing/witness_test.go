@@ -15,6 +15,7 @@ import (
 const stranger = "00000000-0000-4000-8000-0000000000aa"
 
 func TestARowThatProvesThatWritesAreGoneClosesTheGateAndMakesTheJoinsUnknown(t *testing.T) {
+	t.Parallel()
 	for name, knows := range map[string]func(a *lease.Acquired){
 		"a term below the holder's":          func(a *lease.Acquired) { a.Term++ },
 		"another owner of the same term":     func(a *lease.Acquired) { a.Owner = stranger },
@@ -60,6 +61,7 @@ func TestARowThatProvesThatWritesAreGoneClosesTheGateAndMakesTheJoinsUnknown(t *
 }
 
 func TestARowThatHasGoneOnProvesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, tiny)
 	s := r.store(r.url)
 	a := r.acquire(s, "a")

@@ -52,6 +52,7 @@ func between(value any, low, high float64) bool {
 }
 
 func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
+	t.Parallel()
 	program.Path(t) // built here, so that little time passes below
 	r := newRoom(t, small)
 	r.do("SELECT next_snowflake()")
@@ -110,6 +111,7 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 }
 
 func TestWorkersListTellsThatTheGateIsClosed(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp()) + 90000")
 	if out, _, _ := r.workers("list"); !strings.Contains(out, "no worker is granted for another 1m") {
@@ -118,6 +120,7 @@ func TestWorkersListTellsThatTheGateIsClosed(t *testing.T) {
 }
 
 func TestWorkersWarnsInACopyAndRefusesWhereTheRowsAreElsewhere(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	r.do("UPDATE pgflurry.namespace SET database_oid = 1")
 	if _, errs, code := r.workers("list"); code != 0 || !strings.Contains(errs, "is a copy") ||
@@ -133,6 +136,7 @@ func TestWorkersWarnsInACopyAndRefusesWhereTheRowsAreElsewhere(t *testing.T) {
 }
 
 func TestWorkersRefusesADatabaseThatWasNotMigrated(t *testing.T) {
+	t.Parallel()
 	r := enterBare(t, server.Database(t))
 	if _, errs, code := r.workers("list"); code != 3 || !strings.Contains(errs, "pgflurry migrate up") {
 		t.Errorf("exit code %d: %s", code, errs)
@@ -140,6 +144,7 @@ func TestWorkersRefusesADatabaseThatWasNotMigrated(t *testing.T) {
 }
 
 func TestRetireTakesAFreeWorkerOutOfUseAndAHeldOneOnlyKnowingly(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	held := r.acquire(s, "the holder")
@@ -184,6 +189,7 @@ func TestRetireTakesAFreeWorkerOutOfUseAndAHeldOneOnlyKnowingly(t *testing.T) {
 }
 
 func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	held := r.acquire(s, "a")
@@ -235,6 +241,7 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 }
 
 func TestReseedIsDurableOrSaysThatItIsNot(t *testing.T) {
+	t.Parallel()
 	_, r := ownServer(t, small)
 	back := missingStandby(r)
 	defer back()

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 var errNoRelease = errors.New("there is no older release to build: no tag v… is known here")
 
-// oldProgram builds the program that will be replaced. Before the first release there is none, nor in a tree without its
+// oldProgram builds the program that will be replaced. There is none before the first release, or in a tree without its
 // history. Then the test is skipped, or fails if PGFLURRY_TEST_UPGRADE is 1.
 func oldProgram(t *testing.T) (path, commit string) {
 	t.Helper()

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
 )
@@ -90,6 +92,18 @@ func Main(m *testing.M) {
 	Remove()
 	os.Exit(code)
 }
+
+// MainNoLeak is Main, and fails if a goroutine outlives all tests. Unlike with server.NoLeak, tests may run side by side.
+func MainNoLeak(m *testing.M) {
+	goleak.VerifyTestMain(suite{m}, goleak.Cleanup(func(code int) {
+		Remove()
+		os.Exit(code)
+	}))
+}
+
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int { return server.Run(s.m) }
 
 // Remove deletes the binaries. Main calls it.
 func Remove() {
