@@ -74,7 +74,7 @@ const (
 	stillOpen      reason = iota
 	closedClient          // the client left, or its connection was lost
 	closedDrain           // the server drains
-	closedIdle            // it was idle for too long
+	closedIdle            // it was idle for too long, or its client read nothing
 	closedProtocol        // the client broke the protocol
 	closedFault           // a fault of the program
 	reasons

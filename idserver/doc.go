@@ -34,7 +34,7 @@
 //
 //   - when its client sends Terminate or leaves,
 //   - when it cannot follow what the client sends (08P01),
-//   - when it is idle for too long (57P05),
+//   - when it is idle for too long (57P05), or its client reads nothing for too long,
 //   - in a drain (57P01): at once outside a transaction, otherwise when the transaction or the drain's time is over.
 //
 // # Invariants
@@ -45,7 +45,8 @@
 //  2. No ID without a grant. If there is no grant, the statement fails with 57P03, and the session stays.
 //  3. An ID is given once. One that was drawn and could not be written is lost.
 //  4. The server holds no lock while it waits for a client.
-//  5. What a client can make a session keep is limited: statements, portals, settings and the bytes of a message.
+//  5. What a client can make a session keep is limited: statements, portals, settings, and the bytes of a message and
+//     of a row. So is the time for which a reply may wait for its client.
 //  6. A client that has not logged in learns nothing about who could. For unknown, expired and known names, all bytes
 //     and all steps are the same.
 //  7. Each Query and each Sync has exactly one ReadyForQuery.

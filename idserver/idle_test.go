@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/proxy/frame"
 )
 
 func TestASessionWhoseClientSendsNothingForTooLongEnds(t *testing.T) {
@@ -49,4 +51,31 @@ func TestASessionWhoseClientSendsNothingForTooLongEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestASessionWhoseClientReadsNothingEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, far := net.Pipe()
+		s, err := sessionOn(testServer(t, &counter{}), far)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.cancel()
+		ended := make(chan error)
+		go func() { ended <- s.run() }()
+		start := time.Now()
+		if _, err := client.Write(encoded(&pgproto3.Query{String: "SELECT 1"})); err != nil {
+			t.Fatal(err)
+		}
+		err = <-ended
+		if took := time.Since(start); !errors.As(err, new(frame.WriteError)) || took > 2*unreadTime {
+			t.Errorf("the session ended with %v after %v; expected that a write gave up within %v", err, took,
+				2*unreadTime)
+		}
+		if why := s.closedFor(); why != closedIdle {
+			t.Errorf("it ended for the reason %q; expected %q", reasonLabels[why], reasonLabels[closedIdle])
+		}
+		client.Close()
+		far.Close()
+	})
 }

@@ -206,6 +206,10 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 		"savepoints": func(i int) said {
 			return said{&pgproto3.Query{String: fmt.Sprintf("BEGIN; SAVEPOINT s; SET a.s TO '%d'", i)}}
 		},
+		"a row": func(int) said {
+			row := "SELECT $1::text" + strings.Repeat(",$1", 100)
+			return said{parse("", row), bind("", "", strings.Repeat(long, 2)), &pgproto3.Execute{}, syncs}
+		},
 		"messages": func(int) said { return said{&pgproto3.Query{String: strings.Repeat(long, 10_000)}} },
 	} {
 		t.Run(name, func(t *testing.T) {

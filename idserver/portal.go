@@ -295,6 +295,14 @@ func (s *session) writeRow(r *rows, formats []uint16) error {
 		if err != nil {
 			return err
 		}
+		size := 0
+		for _, v := range row {
+			size += v.Size()
+		}
+		if err := s.objects.keep(size); err != nil { // until it is written, the session has it, too
+			return err
+		}
+		defer func() { s.objects.kept -= size }()
 		b, at := wire.Begin(s.out, wire.BackendDataRow)
 		b = binary.BigEndian.AppendUint16(b, uint16(len(row)))
 		for i, v := range row {

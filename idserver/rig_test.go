@@ -98,6 +98,7 @@ func sessionOn(v *Server, conn net.Conn, options ...option) (*session, error) {
 		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.limitWrites()
 	_, err := s.begin(options, nil)
 	return s, err
 }

@@ -21,6 +21,7 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
 	}
 	s.in.SetMax(maxLogin)
+	s.limitWrites()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	defer s.cancel()
 	began := v.now()
@@ -45,6 +46,17 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	}
 	s.farewell(err)
 	s.ended(err)
+}
+
+// unreadTime is how long a client may take nothing of what is written to it. After twice that time at the latest its
+// session ends. Otherwise it would keep its place and its replies for as long as the client likes.
+const unreadTime = 15 * time.Second
+
+func (s *session) limitWrites() {
+	s.toClient.GiveUp(unreadTime, func() bool {
+		s.because(closedIdle)
+		return true
+	})
 }
 
 // leave ends a session: its place and its key are free afterwards.
@@ -124,8 +136,11 @@ func (s *session) logRefusal(err error) {
 // ended logs the end of a session.
 func (s *session) ended(err error) {
 	why := s.closedFor()
-	if why == closedProtocol {
+	switch {
+	case why == closedProtocol:
 		s.log.Warn("session ended by the proxy", "cause", err)
+	case why == closedIdle && errors.As(err, new(frame.WriteError)):
+		s.log.Info("session ended: its client reads nothing", "cause", err)
 	}
 	s.log.Debug("session ended", "cause", err, "reason", reasonLabels[why], "ids", s.counts.ids.Load(),
 		"numbers", s.counts.numbers.Load())

@@ -34,6 +34,9 @@ type IDDatabase struct {
 	Segments string
 }
 
+// UsualIDSessions is the default of --max-id-sessions. Idle sessions of that number take 120 MB.
+const UsualIDSessions = 10_000
+
 // Ways to log in to the ID database, as --id-auth and pg_hba.conf name them.
 const (
 	idAuthSCRAM = "scram-sha-256"
@@ -82,7 +85,7 @@ func (d *IDDatabase) withoutEffect() error {
 		{"--id-auth", d.Auth != ""},
 		{"--id-auth-file", d.AuthFile != ""},
 		{"--id-auth-max-age", d.AuthMaxAge != 0},
-		{"--max-id-sessions", d.MaxSessions != 0},
+		{"--max-id-sessions", d.MaxSessions != 0 && d.MaxSessions != UsualIDSessions},
 		{"--id-idle-timeout", d.IdleTimeout != 0},
 		{"--id-segments", d.Segments != ""},
 	} {

@@ -160,8 +160,8 @@ func idFlags(f *pflag.FlagSet, d *node.IDDatabase) {
 			`(default pgflurry.client of the lease database, which "pgflurry clients" changes)`)
 	f.DurationVar(&d.AuthMaxAge, "id-auth-max-age", 0,
 		"how long logins to it go on if those accounts cannot be read again; 0 for as long as the proxy runs")
-	f.IntVar(&d.MaxSessions, "max-id-sessions", 0,
-		"sessions of it that may be open at once (default no limit)")
+	f.IntVar(&d.MaxSessions, "max-id-sessions", node.UsualIDSessions,
+		"sessions of it that may be open at once; 0 for no limit")
 	f.DurationVar(&d.IdleTimeout, "id-idle-timeout", 0,
 		"end a session of it that has sent nothing for so long; 0 for never")
 	f.StringVar(&d.Segments, "id-segments", "",

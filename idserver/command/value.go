@@ -27,6 +27,9 @@ func (v Value) String() (string, bool) { return v.text, !v.null && kindOf(v.oid)
 // Int is the number of a value of an integer type. It returns false for NULL and for other types.
 func (v Value) Int() (int64, bool) { return v.number, !v.null && kindOf(v.oid) == kindInteger }
 
+// Size is about the bytes of the value in a row.
+func (v Value) Size() int { return 8 + len(v.text) }
+
 // Null is NULL of a type.
 func Null(oid uint32) Value { return Value{oid: oid, null: true} }
 
