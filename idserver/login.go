@@ -130,11 +130,15 @@ func (d *door) checkCertificate(known account.Account, now time.Time) error {
 			"connection requires a valid client certificate")
 	}
 	names := namesOf(conn.ClientCertificate())
-	if slices.Contains(names, d.user) && known.Name != "" && known.MayLogIn(now) {
+	_, several := pgtls.CommonName(conn.ClientCertificate())
+	if !several && slices.Contains(names, d.user) && known.Name != "" && known.MayLogIn(now) {
 		return nil
 	}
 	p := problemf("28000", "", `certificate authentication failed for user "%s"`, d.user)
 	return refuse(loginWrong, p, func() string {
+		if several {
+			return "its certificate has several common names, and only one could be the user"
+		}
 		if !slices.Contains(names, d.user) {
 			return fmt.Sprintf("its certificate names %q", names)
 		}

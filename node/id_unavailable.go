@@ -72,8 +72,11 @@ func whyNoID(err error, s admin.State) idserver.Reason {
 	why, hint := whyNoWorker(s)
 	message := "no ID can be given: " + why
 	if l.Granted && errors.Is(err, generator.ErrGrantEnded) {
-		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended at %s; %s", l.Worker,
-			moment(l.Until), why)
+		at := " at " + moment(l.Until)
+		if l.Until.After(s.At) { // it was renewed meanwhile, or the two clocks differ
+			at = ""
+		}
+		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended%s; %s", l.Worker, at, why)
 	}
 	return idserver.Reason{SQLState: notNow, Message: message, Hint: hint}
 }

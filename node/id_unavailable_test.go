@@ -88,6 +88,11 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 			"the grant of worker 17 has ended at 2026-03-14T09:26:54Z; it is to be renewed", "Try again",
 		},
 		{
+			"the grant was renewed after the draw", ended,
+			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now.Add(time.Minute)},
+			"57P03", "the grant of worker 17 has ended; it is to be renewed", "Try again",
+		},
+		{
 			"the worker was lost", ended,
 			admin.Lease{Granted: true, Worker: 17, Until: now, Reason: reasonLost},
 			"57P03",

@@ -20,6 +20,8 @@ const (
 	failDraining
 	failNotAccepting
 	failTooMany
+	failTooManyLogins
+	failDescriptors
 	failInternal
 	failTLSRequired
 	failALPN
@@ -90,6 +92,14 @@ var clientTexts = map[failure]clientText{
 	failTooMany: {
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or raise the proxy's --max-connections.",
+	},
+	failTooManyLogins: {
+		"53300", "too many connections to the proxy that have not logged in",
+		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
+	},
+	failDescriptors: {
+		"53300", "too many connections to the proxy",
+		"Wait until others have left, or give the proxy more descriptors: ulimit -n, or LimitNOFILE of systemd.",
 	},
 	failInternal: {
 		"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers.",

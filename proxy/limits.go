@@ -67,13 +67,13 @@ type admitted struct {
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	l, from := &p.limits, origin.Of(conn.RemoteAddr())
 	if n := l.clients.Add(1); l.over(n, p.guests.Load()) {
-		p.turnAway(conn, "more connections of clients than there are descriptors for")
+		p.turnAway(conn, failDescriptors, "more connections of clients than there are descriptors for")
 		return nil
 	}
 	a := &admitted{limits: l, rules: p.rules.Load(), from: from, since: time.Since(p.made)}
 	a.login = l.logins.enter(from, func() { p.giveWay(conn, a) })
 	if a.login == nil {
-		p.turnAway(conn, "too many connections that have not logged in")
+		p.turnAway(conn, failTooManyLogins, "too many connections that have not logged in")
 		return nil
 	}
 	return a
@@ -91,11 +91,11 @@ func (l *limits) over(clients, guests int64) bool {
 
 // turnAway closes a connection at once. Its message fits into the empty buffers of the socket, so the write does not
 // wait. Where TLS is required, the proxy says nothing in plain text.
-func (p *Proxy) turnAway(conn net.Conn, why string) {
+func (p *Proxy) turnAway(conn net.Conn, code failure, why string) {
 	p.limits.turnedAway.Add(1)
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
 	if !p.rules.Load().requireTLS {
-		tellClient(conn, clientError{code: failTooMany})
+		tellClient(conn, clientError{code: code})
 	}
 	conn.Close()
 	p.limits.clients.Add(-1)

@@ -41,10 +41,10 @@ func (r *rig) asksForIn(client net.Conn) (upstream net.Conn) {
 	return upstream
 }
 
-// isTurnedAway expects FATAL 53300 and the end.
-func (r *rig) isTurnedAway(client net.Conn) {
+// isTurnedAway expects FATAL 53300, whose hint names the limit, and the end.
+func (r *rig) isTurnedAway(client net.Conn, code failure) {
 	r.t.Helper()
-	if got := r.rest(client); !bytes.Equal(got, fatalMessage(failTooMany)) {
+	if got := r.rest(client); !bytes.Equal(got, fatalMessage(code)) {
 		r.t.Errorf("the client got %q; expected FATAL 53300", got)
 	}
 }
@@ -58,7 +58,7 @@ func TestALoginCountsUntilUpstreamLetsTheClientIn(t *testing.T) {
 	r.toClient(password)
 	second := r.dial()
 	defer second.Close()
-	r.isTurnedAway(second)
+	r.isTurnedAway(second, failTooManyLogins)
 	r.send(message('p', z("secret")))
 	r.expect(up, "upstream", [][]byte{message('p', z("secret"))})
 	r.write(up, [][]byte{authOK})
@@ -116,7 +116,7 @@ func TestOneAddressLocksOutNobodyElse(t *testing.T) {
 	}
 	late := r.dial()
 	defer late.Close()
-	r.isTurnedAway(late)
+	r.isTurnedAway(late, failTooManyLogins)
 	r.asksForIn(r.dialFrom(2))
 	if got := r.rest(strangers[0]); len(got) > 0 {
 		t.Errorf("who gives way is told %q", got)
@@ -128,7 +128,7 @@ func TestAnAddressHasNoMoreLoginsThanItsShare(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxLoginsPerAddress = 1 })
 	second := r.dial()
 	defer second.Close()
-	r.isTurnedAway(second)
+	r.isTurnedAway(second, failTooManyLogins)
 	r.asksForIn(r.dialFrom(2))
 	r.asksForIn(r.client)
 }
@@ -155,7 +155,7 @@ func TestASessionThatHasLoggedInGivesWayToNobody(t *testing.T) {
 	defer r.starts(other).Close()
 	c := r.dialFrom(2)
 	r.write(c, [][]byte{startup("user", "u", "database", "d")})
-	r.isTurnedAway(c)
+	r.isTurnedAway(c, failTooMany)
 	r.answersAgain("1")
 }
 
@@ -167,7 +167,7 @@ func TestConnectionsOfClientsAreLimited(t *testing.T) {
 	defer second.Close()
 	for range 100 {
 		c := r.dial()
-		r.isTurnedAway(c)
+		r.isTurnedAway(c, failDescriptors)
 		c.Close()
 	}
 	r.asksForIn(second)

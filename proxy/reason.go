@@ -32,7 +32,7 @@ func (f failure) reason() reason {
 		return closedUpstream
 	case failDraining, failNotAccepting:
 		return closedDrain
-	case failTooMany:
+	case failTooMany, failTooManyLogins, failDescriptors:
 		return closedLimit
 	case failLogin:
 		return closedTimeout

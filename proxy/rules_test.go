@@ -27,7 +27,7 @@ func TestALowerLimitEndsNobodyWhoHasLoggedInAndAHigherOneLetsFurtherIn(t *testin
 	third := r.dial()
 	defer third.Close()
 	r.write(third, [][]byte{startup("user", "u", "database", "d")})
-	r.isTurnedAway(third)
+	r.isTurnedAway(third, failTooMany)
 	if st := r.proxy.Stats(); st.Sessions != 2 || st.Limit != 1 || !st.Full {
 		t.Errorf("%d sessions under a limit of %d, full %v; expected 2, 1, true", st.Sessions, st.Limit, st.Full)
 	}

@@ -2,6 +2,7 @@ package pgtls
 
 import (
 	"crypto/x509"
+	"encoding/asn1"
 	"fmt"
 	"net"
 	"strings"
@@ -46,8 +47,27 @@ func namesHost(c *x509.Certificate, host string) bool {
 	if ip != nil && len(c.IPAddresses) > 0 || ip == nil && len(c.DNSNames) > 0 {
 		return false
 	}
-	return matchesName(c.Subject.CommonName, host)
+	common, _ := CommonName(c)
+	return matchesName(common, host)
 }
+
+// CommonName is the common name of a certificate. A certificate with several has none that counts: PostgreSQL reads the
+// first, and x509 the last.
+func CommonName(c *x509.Certificate) (name string, several bool) {
+	count := 0
+	for _, part := range c.Subject.Names {
+		if part.Type.Equal(commonName) {
+			count++
+		}
+	}
+	if count > 1 {
+		return "", true
+	}
+	return c.Subject.CommonName, false
+}
+
+// commonName is the object identifier of a common name.
+var commonName = asn1.ObjectIdentifier{2, 5, 4, 3}
 
 // matchesName lets a * at the front stand for one label.
 func matchesName(pattern, host string) bool {

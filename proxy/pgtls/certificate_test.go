@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/support/authority"
 )
 
 func TestACertificateNamesAHostAsLibpqReadsIt(t *testing.T) {
@@ -46,6 +48,16 @@ func TestACertificateNamesAHostAsLibpqReadsIt(t *testing.T) {
 		}
 		if got := namesHost(certificate, c.host); got != c.want {
 			t.Errorf("a certificate of %q (%q) for host %q: %v", c.names, c.common, c.host, got)
+		}
+	}
+}
+
+func TestACertificateWithSeveralCommonNamesIsForNoHost(t *testing.T) {
+	ca := authority.New(t, "CA")
+	for _, more := range [][]string{nil, {"other"}} {
+		pair := ca.Issue(t, authority.Leaf{CommonName: "db", More: more})
+		if got := namesHost(pair.TLS.Leaf, "db") || namesHost(pair.TLS.Leaf, "other"); got != (more == nil) {
+			t.Errorf("a certificate of db and %q is for one of these hosts: %v", more, got)
 		}
 	}
 }

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) { server.Main(m) }
 // passwords are of three kinds: SASLprep changes them, cannot prepare them and leaves them alone, or does not apply.
 var passwords = []string{
 	"right", "tab\there", "a\u00a0b", "I\u00adX", "\u00aa", "\u2168", "a\u200bb", "\u00ad", "\u00aa\U0001f642",
+	"a\u1806b",
 	"\u0627\u0031", "'quoted' \\ \"twice\"", " leading and trailing ", strings.Repeat("long", 200),
 }
 

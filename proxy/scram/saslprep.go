@@ -12,6 +12,7 @@ import (
 var (
 	passwordMapping = func() stringprep.Mapping {
 		m := maps.Clone(stringprep.TableB1)
+		m[mongolianHyphen] = nil
 		for _, r := range stringprep.TableC1_2 {
 			for c := r[0]; c <= r[1]; c++ {
 				m[c] = []rune{' '}
@@ -24,6 +25,10 @@ var (
 	}
 	passwordNormalized = stringprep.Profile{Normalize: true}
 )
+
+// mongolianHyphen is mapped to nothing, and stringprep.TableB1 lacks it. Otherwise its tables are those of PostgreSQL 15:
+// each code point was compared, alone and between letters of both directions.
+const mongolianHyphen = 0x1806
 
 // Prepare returns a password in the form that PostgreSQL's SCRAM hashes.
 func Prepare(password string) string {

@@ -10,6 +10,8 @@ func TestPasswordsArePreparedAsPostgreSQLDoes(t *testing.T) {
 		"tab\there":        "tab\there",
 		"a\u00a0b":         "a b",
 		"I\u00adX":         "IX",
+		"a\u1806b":         "ab",
+		"\u1806":           "\u1806", // becomes nothing
 		"\u00aa":           "a",
 		"\u2168":           "IX",
 		"a\u200bb":         "a b",              // a space, and also mapped to nothing

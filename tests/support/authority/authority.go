@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
 	"math/big"
 	"net"
@@ -45,6 +46,7 @@ func (a *Authority) Pool() *x509.CertPool {
 // Leaf is the content of a certificate. The zero value is valid for a day, for a server and a client, and names nobody.
 type Leaf struct {
 	CommonName string
+	More       []string // further common names
 	Hosts      []string // names and IP addresses
 	Expired    bool
 	Valid      time.Duration // from now; zero: a day
@@ -64,6 +66,12 @@ func (a *Authority) Issue(t testing.TB, leaf Leaf) Pair {
 		Subject:     pkix.Name{CommonName: leaf.CommonName},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, name := range append([]string{leaf.CommonName}, leaf.More...) {
+		if len(leaf.More) > 0 {
+			part := pkix.AttributeTypeAndValue{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: name}
+			template.Subject.ExtraNames = append(template.Subject.ExtraNames, part)
+		}
 	}
 	if leaf.Valid > 0 {
 		template.NotAfter = time.Now().Add(leaf.Valid)
