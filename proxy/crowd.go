@@ -12,18 +12,22 @@ import (
 const fairTime = 5 * time.Second
 
 // crowd is a limited number of places for clients that have not logged in. If it is full and a newcomer arrives, the
-// first of these rules that applies decides:
+// first of these rules that applies decides. An address from which nobody has logged in before is strange.
 //
+//   - The oldest member from a strange address gives way to a newcomer from one that is not. So a crowd of strangers
+//     keeps none of the usual clients out.
 //   - The oldest member from the address with the most members gives way, if that address has more than the newcomer's
 //     would have. So a client that takes many places from one address locks out nobody else.
 //   - The oldest member of all gives way if it has been there for fairTime. So nobody holds a place until a timeout
 //     ends.
+//   - Neither of these two rules lets a stranger take the place of a usual client, until those have half of the places.
 //   - The crowd refuses the newcomer. If many honest clients come at once, those that have begun finish, and the others
 //     try again.
 //
 // Its methods are safe for concurrent use.
 type crowd struct {
 	fairTime time.Duration
+	usual    *usual
 
 	mu       sync.Mutex
 	most     int // members; no limit if zero
@@ -42,9 +46,9 @@ type member struct {
 	gone  chan struct{} // the caller of enter closes it when nothing of the member is left
 }
 
-func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
+func newCrowd(most, mostEach int, fairTime time.Duration, usual *usual) *crowd {
 	return &crowd{
-		most: most, mostEach: mostEach, fairTime: fairTime,
+		most: most, mostEach: mostEach, fairTime: fairTime, usual: usual,
 		from: make(map[netip.Prefix][]*member),
 	}
 }
@@ -145,8 +149,17 @@ func (c *crowd) sentAway(m *member) bool {
 // makeRoom makes one member give way to a newcomer from this origin; nil if none has to.
 func (c *crowd) makeRoom(from netip.Prefix, now time.Time) *member {
 	var largest []*member
-	var oldest *member
-	for _, all := range c.from {
+	var oldest, stranger *member
+	isUsual := c.usual.has(from)
+	spared := !isUsual && 2*c.usualMembers() <= c.count
+	for origin, all := range c.from {
+		strange := !c.usual.has(origin)
+		if strange && (stranger == nil || all[0].since.Before(stranger.since)) {
+			stranger = all[0]
+		}
+		if spared && !strange {
+			continue
+		}
 		if len(all) > len(largest) {
 			largest = all
 		}
@@ -155,12 +168,24 @@ func (c *crowd) makeRoom(from netip.Prefix, now time.Time) *member {
 		}
 	}
 	switch {
+	case isUsual && stranger != nil:
+		return c.sendAway(stranger)
 	case len(largest) > len(c.from[from])+1:
 		return c.sendAway(largest[0])
 	case oldest != nil && now.Sub(oldest.since) >= c.fairTime:
 		return c.sendAway(oldest)
 	}
 	return nil
+}
+
+// usualMembers counts those from addresses that are not strange.
+func (c *crowd) usualMembers() (n int) {
+	for origin, all := range c.from {
+		if c.usual.has(origin) {
+			n += len(all)
+		}
+	}
+	return n
 }
 
 func (c *crowd) sendAway(m *member) *member {

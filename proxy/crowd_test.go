@@ -40,7 +40,7 @@ func (p *people) wereSentAway(names ...string) {
 }
 
 func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(3, 0, time.Hour)}
+	p := people{t: t, crowd: newCrowd(3, 0, time.Hour, nil)}
 	p.enters("other", thereOrigin, true)
 	first := p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
@@ -56,12 +56,12 @@ func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
 }
 
 func TestWhoHasHadHisTimeGivesWay(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(2, 0, 0)}
+	p := people{t: t, crowd: newCrowd(2, 0, 0, nil)}
 	p.enters("first", hereOrigin, true)
 	p.enters("second", thereOrigin, true)
 	p.enters("third", hereOrigin, true)
 	p.wereSentAway("first")
-	p = people{t: t, crowd: newCrowd(0, 2, 0)}
+	p = people{t: t, crowd: newCrowd(0, 2, 0, nil)}
 	p.enters("other", thereOrigin, true)
 	p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
@@ -70,7 +70,7 @@ func TestWhoHasHadHisTimeGivesWay(t *testing.T) {
 }
 
 func TestAnAddressHasItsShareOfACrowd(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(0, 2, time.Hour)}
+	p := people{t: t, crowd: newCrowd(0, 2, time.Hour, nil)}
 	first := p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
 	p.enters("third", hereOrigin, false)
@@ -81,7 +81,7 @@ func TestAnAddressHasItsShareOfACrowd(t *testing.T) {
 }
 
 func TestWhoLeavesACrowdLeavesNothing(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(3, 3, time.Hour)}
+	p := people{t: t, crowd: newCrowd(3, 3, time.Hour, nil)}
 	for range 2 {
 		var all []*member
 		for _, from := range []netip.Prefix{hereOrigin, hereOrigin, thereOrigin} {
@@ -99,7 +99,7 @@ func TestWhoLeavesACrowdLeavesNothing(t *testing.T) {
 }
 
 func TestWhoWaitsGetsThePlaceOfOneWhoLeaves(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(1, 0, time.Hour)}
+	p := people{t: t, crowd: newCrowd(1, 0, time.Hour, nil)}
 	first := p.enters("first", hereOrigin, true)
 	got := make(chan *member)
 	go func() { got <- p.crowd.wait(hereOrigin, time.Now().Add(giveUp), func() {}) }()
@@ -109,5 +109,48 @@ func TestWhoWaitsGetsThePlaceOfOneWhoLeaves(t *testing.T) {
 	}
 	if m := p.crowd.wait(hereOrigin, time.Now(), func() {}); m != nil {
 		t.Error("who has no time gets a place that is taken")
+	}
+}
+
+// usually is a crowd of four that knows hereOrigin. Three strangers are there already.
+func usually(t *testing.T, fairTime time.Duration) *people {
+	known := &usual{addresses: map[netip.Prefix]struct{}{hereOrigin: {}}}
+	p := &people{t: t, crowd: newCrowd(4, 0, fairTime, known)}
+	for i, name := range []string{"first", "second", "third"} {
+		p.enters(name, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32), true)
+	}
+	return p
+}
+
+func TestStrangersGiveWayToUsualClientsAndNotTheOtherWayRound(t *testing.T) {
+	p := usually(t, 0)
+	p.enters("usual", hereOrigin, true)
+	p.enters("usual, too", hereOrigin, true)
+	p.wereSentAway("first")
+	p.enters("stranger", thereOrigin, true)
+	p.wereSentAway("first", "second") // though the usual address has the most members, and the time of all is over
+	p.enters("usual, the third", hereOrigin, true)
+	p.wereSentAway("first", "second", "third")
+	p.enters("newcomer", netip.MustParsePrefix("10.0.0.9/32"), true)
+	p.wereSentAway("first", "second", "third", "usual") // those have more than half
+}
+
+func TestAStrangerWaitsItsTurnBesideUsualClients(t *testing.T) {
+	p := usually(t, time.Hour)
+	p.enters("usual", hereOrigin, true)
+	p.enters("stranger", thereOrigin, false)
+	p.wereSentAway()
+}
+
+func TestUsualAddressesAreRememberedUpToALimit(t *testing.T) {
+	known := &usual{addresses: make(map[netip.Prefix]struct{})}
+	for i := range mostUsual + 10 {
+		last := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
+		if known.add(last); !known.has(last) {
+			t.Fatal("the latest is not remembered")
+		}
+	}
+	if n := len(known.addresses); n != mostUsual {
+		t.Errorf("%d are remembered; expected %d", n, mostUsual)
 	}
 }

@@ -37,6 +37,7 @@ type limits struct {
 	maxClients atomic.Int64 // no limit if zero or less
 	clients    atomic.Int64
 	turnedAway atomic.Int64
+	usual      *usual // of all crowds
 	logins     *crowd
 	handshakes *crowd
 	cancels    *crowd
@@ -45,11 +46,13 @@ type limits struct {
 
 // newLimits makes the crowds. Change sets their limits.
 func newLimits(fairTime time.Duration) limits {
+	known := &usual{addresses: make(map[netip.Prefix]struct{})}
 	return limits{
-		logins:     newCrowd(0, 0, fairTime),
-		handshakes: newCrowd(maxHandshakes, 0, fairTime),
-		cancels:    newCrowd(maxCancels, 0, fairTime),
-		placed:     newCrowd(0, 0, fairTime),
+		usual:      known,
+		logins:     newCrowd(0, 0, fairTime, known),
+		handshakes: newCrowd(maxHandshakes, 0, fairTime, known),
+		cancels:    newCrowd(maxCancels, 0, fairTime, known),
+		placed:     newCrowd(0, 0, fairTime, known),
 	}
 }
 
@@ -114,13 +117,14 @@ func (p *Proxy) giveWay(conn net.Conn, a *admitted) {
 
 // loggedIn ends the limits on logins for this connection. One goroutine may call it more than once.
 func (a *admitted) loggedIn() {
+	a.limits.usual.add(a.from)
 	a.limits.logins.leave(a.login)
 	a.login = nil
 }
 
 // leave ends the connection.
 func (a *admitted) leave() {
-	a.loggedIn()
+	a.limits.logins.leave(a.login)
 	a.limits.clients.Add(-1)
 }
 

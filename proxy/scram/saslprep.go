@@ -26,8 +26,8 @@ var (
 	passwordNormalized = stringprep.Profile{Normalize: true}
 )
 
-// mongolianHyphen is mapped to nothing, and stringprep.TableB1 lacks it. Otherwise its tables are those of PostgreSQL 15:
-// each code point was compared, alone and between letters of both directions.
+// mongolianHyphen is mapped to nothing, and stringprep.TableB1 lacks it. Otherwise its tables are those of PostgreSQL
+// 15: each code point was compared, alone and between letters of both directions.
 const mongolianHyphen = 0x1806
 
 // Prepare returns a password in the form that PostgreSQL's SCRAM hashes.
