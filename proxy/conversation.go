@@ -38,6 +38,7 @@ type conversation struct {
 	query        *statement.Form // the form of the Query that can be answered
 	knownUnnamed *known          // the unnamed statement, if its text is known
 	named        map[string]*known
+	columns      int   // of all in named
 	kept         known // the memory of knownUnnamed after an answered Parse
 	unnamed      unnamed
 	risky        bool // the client has sent a Parse whose text deallocates statements, or may do so
@@ -48,6 +49,9 @@ type conversation struct {
 	// counts the batch's Binds of such forms as unpermitted, as it does with Queries.
 	barred      bool
 	unpermitted int
+	// unlisted means that nothing is ever answered in the session's database. The session remembers only which names
+	// stand for answered forms, to count them.
+	unlisted bool
 
 	mu       sync.Mutex
 	ledger   ledger
@@ -72,6 +76,8 @@ const (
 	// maxNamed is how many named statements the proxy remembers of a session, and how many one batch can add.
 	// Statements beyond it are forwarded.
 	maxNamed = 1000
+	// maxColumns is how many columns these have together. So a session remembers at most about a megabyte.
+	maxColumns = 4 * maxNamed
 	// maxBatchIDs is how many IDs one batch may ask for. A layout with 4096 IDs a tick gives as many in half of
 	// patience.
 	maxBatchIDs = 100_000
@@ -324,11 +330,17 @@ func (c *conversation) forwardsParse(e *entry, body []byte, whole bool) {
 	if f == nil || len(e.learns) == maxNamed {
 		return
 	}
+	if c.unlisted {
+		f = neverAnswered
+	}
 	k := &known{form: f}
 	if c.remember(name, k) {
 		e.learns = append(e.learns, k)
 	}
 }
+
+// neverAnswered takes the place of a form that is not worth its memory.
+var neverAnswered = &statement.Form{Columns: make([]statement.Column, 1), Rows: 1}
 
 func trimZero(text []byte) []byte {
 	if n := len(text); n > 0 && text[n-1] == 0 {

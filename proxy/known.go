@@ -53,11 +53,18 @@ func (c *conversation) forget(name []byte) {
 		c.knownUnnamed = nil
 		return
 	}
-	delete(c.named, string(name[:min(len(name), wire.NameBytes)]))
+	c.drop(string(name[:min(len(name), wire.NameBytes)]))
 }
 
-// remember keeps a statement under its name, or returns false. PostgreSQL truncates a longer name, and the meaning of
-// non-ASCII bytes depends on the client's encoding.
+func (c *conversation) drop(name string) {
+	if k := c.named[name]; k != nil {
+		c.columns -= len(k.form.Columns)
+		delete(c.named, name)
+	}
+}
+
+// remember keeps a statement under its name, or returns false. forget was called before. PostgreSQL truncates a longer
+// name, and the meaning of non-ASCII bytes depends on the client's encoding.
 func (c *conversation) remember(name []byte, k *known) bool {
 	switch {
 	case len(name) == 0:
@@ -71,21 +78,27 @@ func (c *conversation) remember(name []byte, k *known) bool {
 			return false
 		}
 	}
-	if len(c.named) >= maxNamed {
+	if !c.hasRoom(k) {
 		for name, old := range c.named {
 			if old.state == dead || old.state == live && old.epoch != c.epoch {
-				delete(c.named, name)
+				c.drop(name)
 			}
 		}
 	}
-	if len(c.named) >= maxNamed {
+	if !c.hasRoom(k) {
 		return false
 	}
 	if c.named == nil {
 		c.named = make(map[string]*known)
 	}
 	c.named[string(name)] = k
+	c.columns += len(k.form.Columns)
 	return true
+}
+
+// hasRoom says whether the session may remember one more named statement.
+func (c *conversation) hasRoom(k *known) bool {
+	return len(c.named) < maxNamed && c.columns+len(k.form.Columns) <= maxColumns
 }
 
 // readParse reads a Parse. The form is nil if the text is no answered form, or if the message is not whole. It is also

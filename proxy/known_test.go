@@ -155,6 +155,47 @@ func TestNoMoreThanAThousandNamesAreRememberedAtATime(t *testing.T) {
 	r.knows("t1", "2")
 }
 
+func TestRememberedStatementsHaveALimitOfColumns(t *testing.T) {
+	r := newRig(t, &counter{})
+	const wide = 50
+	text := "SELECT next_snowflake()" + strings.Repeat(", next_snowflake()", wide-1)
+	for i := range maxColumns/wide + 1 {
+		r.relays(join(parse("w"+strconv.Itoa(i), text), syncIt), join(parseDone, ready('I')))
+	}
+	c := r.only().conversation
+	columns := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.columns
+	}
+	if n := columns(); n != maxColumns {
+		t.Errorf("statements of %d columns are remembered; expected %d", n, maxColumns)
+	}
+	r.relays(join(parse("w0", "SELECT 1"), syncIt), join(parseDone, ready('I')))
+	if n := columns(); n != maxColumns-wide {
+		t.Errorf("after one is forgotten %d columns are remembered; expected %d", n, maxColumns-wide)
+	}
+	r.learns("narrow")
+	r.knows("narrow", "1")
+}
+
+func TestFormsAreNotRememberedInADatabaseThatIsNeverAnswered(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.send(startup("user", "u", "database", "unlisted"))
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "unlisted"))
+	r.reply(authOK, ready('I'))
+	r.toClient(authOK, ready('I'))
+	r.learns("s")
+	r.knowsNot("s")
+	c := r.only().conversation
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.named["s"].form != neverAnswered {
+		t.Error("the form of a statement is remembered")
+	}
+}
+
 // However many names a batch without an end parses, it keeps no more.
 func TestABatchMakesNoMoreThanAThousandNames(t *testing.T) {
 	r := newRig(t, &counter{})

@@ -202,6 +202,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 		fromClient: frame.NewInbox(client, p.buffers),
 	}
 	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)
+	s.conversation.unlisted = s.permission == nil
 	s.fromClient.SetMax(maxBodyBeforeReady)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reach(login); err != nil {
