@@ -93,7 +93,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// MainNoLeak is Main, and fails if a goroutine outlives all tests. Unlike with server.NoLeak, tests may run side by side.
+// MainNoLeak is Main, and fails if a goroutine outlives all tests. Other than with server.NoLeak, they may run side by
+// side.
 func MainNoLeak(m *testing.M) {
 	goleak.VerifyTestMain(suite{m}, goleak.Cleanup(func(code int) {
 		Remove()
