@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"fmt"
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
@@ -17,6 +16,7 @@ var errTerminated = errors.New("session terminated")
 
 // relayClient handles the client's messages until the client leaves.
 func (s *session) relayClient() error {
+	s.fromClient.SetMax(frame.MaxBody)
 	for {
 		refused, gone := s.fromClient.Each(s.takeMessages)
 		switch {
@@ -37,9 +37,6 @@ func (s *session) relayClient() error {
 func (s *session) takeMessages() error {
 	in := s.fromClient
 	for {
-		if s.conversation.started.Load() {
-			in.SetMax(frame.MaxBody)
-		}
 		f, err := in.Next()
 		switch {
 		case err != nil:
@@ -209,12 +206,16 @@ func (s *session) note(f frame.Frame) error {
 			return err
 		}
 	}
+	if s.conversation.mustWait(f.Kind) {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		s.conversation.awaitCopy()
+	}
 	before, err := s.conversation.forwards(f.Kind, f.Body, f.Whole)
 	switch {
-	case errors.Is(err, errUnnamed):
-		return clientError{failDesync, err}
 	case err != nil:
-		return clientError{failProtocol, fmt.Errorf("%w: %q", err, f.Kind)}
+		return clientError{failDesync, err}
 	case len(before) == 0:
 		return nil
 	}
@@ -226,6 +227,10 @@ func (s *session) note(f frame.Frame) error {
 // streamMessage forwards a message that is larger than the buffer.
 func (s *session) streamMessage() error {
 	in := s.fromClient
+	if f, err := in.Next(); err == nil && f.Kind == wire.FrontendPassword && f.Size > frame.HeaderSize+maxPassword &&
+		!s.conversation.started.Load() {
+		return s.malformed(frame.LengthError{Kind: f.Kind, Length: uint32(f.Size - 1), Limit: maxPassword})
+	}
 	if err := s.forwardHeld(); err != nil {
 		return err
 	}

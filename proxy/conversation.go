@@ -42,9 +42,9 @@ type conversation struct {
 	kept         known // the memory of knownUnnamed after an answered Parse
 	unnamed      unnamed
 	risky        bool // the client has sent a Parse whose text deallocates statements, or may do so
+	mayCopy      bool // a Query that may copy in was sent while the unnamed objects were not right
 	lastText     []byte
 	lastForm     *statement.Form
-	early        int // messages before authentication
 	// barred says that the proxy forwards the present batch because of an answered form that it may not answer here. It
 	// counts the batch's Binds of such forms as unpermitted, as it does with Queries.
 	barred      bool
@@ -62,7 +62,7 @@ type conversation struct {
 	there    unnamedObjects // the unnamed objects that upstream may have, going by its replies so far
 	ended    bool
 	waiting  atomic.Bool
-	room     sync.Cond // signals to a waiting client that owed fell, or that relaying or ended was set
+	room     sync.Cond // signals to a waiting client that owed fell, a copy began, or relaying or ended was set
 
 	done int32 // entries that have ended, but whose ReadyForQuery is not relayed; upstream's goroutine owns it
 }
@@ -71,7 +71,7 @@ const (
 	// maxOwed is how many batches upstream may owe before the client has to wait. That is far more than upstream needs
 	// to stay busy, and half a megabyte of entries.
 	maxOwed = 4 << 10
-	// maxEarly is how many messages other than passwords a client may send before it is authenticated.
+	// maxEarly is the same for a client that is not authenticated yet. Upstream reads none of its batches before that.
 	maxEarly = 1000
 	// maxNamed is how many named statements the proxy remembers of a session, and how many one batch can add.
 	// Statements beyond it are forwarded.
@@ -84,7 +84,6 @@ const (
 )
 
 var (
-	errEarly   = errors.New("too many messages before authentication")
 	errTorn    = errors.New("upstream's reply matches nothing that was sent")
 	errUnnamed = errors.New("upstream's unnamed statement or portal cannot be put right in a session that only relays")
 )
@@ -191,11 +190,6 @@ func (c *conversation) answeredBatch(held []byte) {
 func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.started.Load() && kind != wire.FrontendPassword && kind != wire.FrontendTerminate {
-		if c.early++; c.early > maxEarly {
-			return nil, errEarly
-		}
-	}
 	switch {
 	case kind == wire.FrontendTerminate, kind == wire.FrontendCopyData,
 		kind == wire.FrontendPassword && !c.started.Load():
@@ -207,8 +201,7 @@ func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []by
 	}
 	switch kind {
 	case wire.FrontendQuery, wire.FrontendFunctionCall:
-		c.forwardsWhole(kind, body, whole)
-		return nil, nil
+		return c.forwardsWhole(kind, body, whole), nil
 	case wire.FrontendSync, wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
 		wire.FrontendClose:
 		return c.forwardsPart(kind, body, whole), nil
@@ -227,19 +220,25 @@ func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []by
 }
 
 // forwardsWhole notes a message that is a batch of its own.
-func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) {
+func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) (before []byte) {
 	if c.open {
 		c.relayOnly() // if the batch has failed, upstream skips the message and owes nothing for it
-		return
+		return nil
 	}
-	e := entry{of: owesCall}
 	if kind == wire.FrontendQuery {
-		e = entry{of: owesQuery, risky: !whole || statement.MayDeallocate(trimZero(body)), drops: unnamedStatement}
-	}
-	if kind == wire.FrontendQuery || len(c.unnamed.parse) > 0 {
+		c.mayCopy = c.mayCopy || c.inTheWay() && (!whole || mentionsCopy(body))
 		c.knownUnnamed, c.unnamed.parse = nil, c.unnamed.parse[:0]
+		risky := !whole || statement.MayDeallocate(trimZero(body))
+		c.push(entry{of: owesQuery, risky: risky, drops: unnamedStatement})
+		return nil
 	}
-	c.push(e)
+	own := entry{of: owesBatch, own: true}
+	if before = c.putRight(&own, kind, body, whole); len(before) > 0 {
+		before = append(before, syncMessage...)
+		c.push(own)
+	}
+	c.push(entry{of: owesCall})
+	return before
 }
 
 // forwardsPart notes a message of a batch that ends with its Sync.
@@ -372,29 +371,5 @@ func (c *conversation) relayOnly() {
 	c.relaying, c.open = true, false
 	c.ledger.push(entry{of: owesAnything})
 	c.owed.Add(1)
-	c.room.Broadcast()
-}
-
-// awaitRoom makes a client wait that is thousands of batches ahead of upstream. PostgreSQL would do the same by not
-// reading. The caller must have forwarded all that the client has sent. Then upstream can reply without more from the
-// client.
-func (c *conversation) awaitRoom() {
-	if c.owed.Load() <= maxOwed {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waiting.Store(true)
-	for c.owed.Load() > maxOwed/2 && !c.relaying && !c.ended {
-		c.room.Wait()
-	}
-	c.waiting.Store(false)
-}
-
-// end wakes the goroutine in awaitRoom when the session is over.
-func (c *conversation) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
 	c.room.Broadcast()
 }

@@ -223,7 +223,7 @@ func (t *talk) forgets(batch []clientMessage) {
 		return
 	}
 	delete(t.direct.portals, "")
-	if t.parsed && !usesUnnamed(batch[0].kind, batch[0].body) {
+	if t.parsed && !usesUnnamed(batch[0].kind, batch[0].body, true) {
 		t.direct.unnamed = nil
 	}
 	t.portal, t.parsed = false, false

@@ -13,7 +13,8 @@
 //	       ◄── one whole message at a time ◄─────────┴── replies.go ◄── upstream
 //
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
-//	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch. It does no I/O.
+//	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch, wait.go when the
+//	client has to wait. It does no I/O.
 //
 // A client of the ID database leaves this path after admit. inside.go hands it to Settings.Inside, which needs no
 // upstream.
@@ -32,7 +33,9 @@
 //   - Upstream's (replies.go) reads upstream.
 //
 // Both write to the client, whole messages under one lock, and both use the conversation. Neither waits for the other,
-// with one exception: the client's goroutine waits while upstream owes thousands of batches.
+// with two exceptions. The client's goroutine waits while upstream owes thousands of batches, or a thousand before the
+// login is over. It also waits for the fate of a Query that may copy in, before it sends what must not become part of
+// that copy (unnamed.go).
 //
 // A write to the client may wait for ever, and the other goroutine may wait for its lock. So a timer looks at a write
 // that waits (frame.Writer.GiveUp). It ends the write if upstream has ended and the client takes nothing.
@@ -126,8 +129,8 @@
 //  10. A password that the proxy asked for is gone from its buffers after use. It is sent only where others cannot read
 //     it.
 //  11. The proxy notices the end of a connection at once, even if it comes in one event with the last message. The
-//     exception is the end of a client while relayClient does not read. It does not while the client is thousands of
-//     batches ahead, or while upstream or the client takes nothing more. Then the proxy still has to decide about what
+//     exception is the end of a client while relayClient does not read. It does not while it waits for replies (see
+//     Goroutines), or while upstream or the client takes nothing more. Then the proxy still has to decide about what
 //     the client sent before it left.
 //  12. A session ends when its host's reign ends, whatever its client does. From then on nothing more reaches that
 //     host, and the proxy keeps no connection of its own to it.

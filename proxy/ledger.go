@@ -23,6 +23,7 @@ type entry struct {
 	open   bool // its Sync has not been sent
 	failed bool // an error came
 	risky  bool // a Query that may deallocate statements
+	own    bool // the proxy's own, so the client does not get its ReadyForQuery
 	// ownCloses and ownParses count the replies that upstream still owes to the proxy's own messages in front of the
 	// batch (unnamed.go). They come in this order.
 	ownCloses, ownParses uint8
@@ -164,7 +165,9 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 		if e.open || len(body) != 1 {
 			return true, c.confused()
 		}
+		own := e.own
 		c.over(e, body[0])
+		return !own, nil
 	case wire.BackendErrorResponse:
 		e.failed = true
 	case wire.BackendCommandComplete:
@@ -183,6 +186,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 		if e.copies++; e.of != owesQuery || e.copies > e.copyEnds && c.ledger.more() {
 			return true, c.confused()
 		}
+		c.room.Broadcast()
 	}
 	return true, nil
 }
@@ -243,7 +247,7 @@ func (c *conversation) unasked(kind byte) error {
 // instead.
 func (c *conversation) confused() error {
 	for i := c.ledger.first; i < len(c.ledger.entries); i++ {
-		if e := &c.ledger.entries[i]; e.ownCloses > 0 || e.ownParses > 0 {
+		if e := &c.ledger.entries[i]; e.own || e.ownCloses > 0 || e.ownParses > 0 {
 			return errTorn
 		}
 	}

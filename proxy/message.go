@@ -12,6 +12,7 @@ import (
 var (
 	closeUnnamedStatement = wire.Encoded(&pgproto3.Close{ObjectType: wire.OfStatement})
 	closeUnnamedPortal    = wire.Encoded(&pgproto3.Close{ObjectType: wire.OfPortal})
+	syncMessage           = wire.Encoded(&pgproto3.Sync{})
 	terminateMessage      = wire.Encoded(&pgproto3.Terminate{})
 )
 

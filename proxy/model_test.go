@@ -49,8 +49,13 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 		p.skipping = false
 		p.ends()
 		say(wire.BackendReadyForQuery, string(p.status))
-	case wire.FrontendFunctionCall: // of a function that deallocates
-		clear(p.named)
+	case wire.FrontendFunctionCall: // of a function that deallocates, and tells what the unnamed portal is
+		if code := p.refuses("function"); code != "" {
+			fail(code)
+		} else {
+			clear(p.named)
+			say('V', p.portals[""])
+		}
 		p.ends()
 		say(wire.BackendReadyForQuery, string(p.status))
 	case wire.FrontendFlush:

@@ -15,9 +15,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxBodyBeforeReady is the largest body of a message, in bytes, that an unauthenticated client may send. PostgreSQL
-// has the same limit for passwords.
-const maxBodyBeforeReady = 65535
+// maxPassword is the largest body of a password message, in bytes. PostgreSQL has the same limit.
+const maxPassword = 65535
 
 var (
 	noDeadline = time.Time{}
@@ -203,7 +202,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	}
 	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)
 	s.conversation.unlisted = s.permission == nil
-	s.fromClient.SetMax(maxBodyBeforeReady)
+	s.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reach(login); err != nil {
 		s.cancel()

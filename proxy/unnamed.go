@@ -8,14 +8,18 @@ import (
 )
 
 // unnamed is what the client believes about its unnamed statement and portal. An answered batch makes that differ from
-// what upstream has. Nobody can notice before extended-query messages are forwarded. So the proxy puts messages of its
-// own in front of the next such batch: Close of the statement, Close of the portal. It swallows their replies. If one
-// of them fails, for example after a cancel request, the client gets the error. Upstream then skips the whole batch, so
-// nothing else in it matters.
+// what upstream has. Nobody can notice before extended-query messages, or a FunctionCall, are forwarded. So the proxy
+// puts messages of its own in front of the next such batch: Close of the statement, Close of the portal. It swallows
+// their replies. If one of them fails, for example after a cancel request, the client gets the error. Upstream then
+// skips the whole batch, so nothing else in it matters.
+//
+// A FunctionCall has no Sync that ends the skipping. So a Sync of the proxy's own follows the Closes there. After an
+// error in a transaction block the FunctionCall fails, too, and the client gets both errors.
 //
 // After the Closes the statement is gone (26000), and so is the portal (34000). If the client's batch begins by using
 // the statement, the Parse that was answered follows the Closes, and makes the statement again. A Query needs no help:
-// it drops both as it begins to run.
+// it drops both as it begins to run. But if it copies in, upstream would take the Closes behind it for the copy's data.
+// So a batch that needs them waits until upstream has begun to copy, or has run the Query (awaitCopy).
 //
 // Close of the statement comes first, because it cannot fail. The proxy omits it if a Parse follows that does the same.
 type unnamed struct {
@@ -47,7 +51,7 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 	}
 	switch {
 	case len(s.parse) == 0:
-	case usesUnnamed(kind, body):
+	case usesUnnamed(kind, body, whole):
 		before = append(before, s.parse...)
 		e.makes |= unnamedStatement
 		e.ownParses++
@@ -60,14 +64,14 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 	return before
 }
 
-// usesUnnamed says whether a message uses the unnamed statement. It reads no more of a portal's name than PostgreSQL
-// does. That much is in the buffer, even if the message is larger.
-func usesUnnamed(kind byte, body []byte) bool {
+// usesUnnamed says whether a message uses the unnamed statement. It also says so of a Bind whose portal's name does not
+// end in the buffer. No client is hurt by a statement that it has parsed.
+func usesUnnamed(kind byte, body []byte, whole bool) bool {
 	switch kind {
 	case wire.FrontendBind:
-		portal, rest := cutName(body)
+		_, rest, found := bytes.Cut(body, []byte{0})
 		name, _ := cutName(rest)
-		return len(portal) <= wire.NameBytes && len(name) == 0
+		return found && len(name) == 0 || !found && !whole
 	case wire.FrontendDescribe:
 		what, name := cutTarget(body)
 		return what == wire.OfStatement && len(name) == 0

@@ -17,6 +17,8 @@ func prepared(t *testing.T, status byte) *rig {
 	return r
 }
 
+var callIt = message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+
 var other = join(parse("s", "SELECT 5"), bind("p", "s"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
 
 func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *testing.T) {
@@ -40,7 +42,13 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 			'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement,
 		},
 		"a Bind to a portal with such a name": {
-			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), closeUnnamedStatement,
+			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), join(closeUnnamedStatement, ourParse),
+		},
+		"a Bind to a portal whose name PostgreSQL cuts": {
+			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 64)), ""), syncIt), join(closeUnnamedStatement, ourParse),
+		},
+		"a Bind without the end of a name": {
+			'I', join(message('B', []byte("x")), syncIt), closeUnnamedStatement,
 		},
 		"a malformed Sync":    {'I', message('S', []byte{'x'}), closeUnnamedStatement},
 		"a malformed Flush":   {'I', join(message('H', []byte{'x'}), syncIt), closeUnnamedStatement},
@@ -54,9 +62,9 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 		"the same, in a block": {
 			'T', join(bindIt, describeIt, describeIt, syncIt), join(both, ourParse),
 		},
-		"nor a Query, which drops both":       {'T', query("SELECT 1"), nil},
-		"nor a FunctionCall, which uses none": {'T', message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), nil},
-		"nor a Sync, which uses none":         {'T', syncIt, nil},
+		"a FunctionCall, which has no Sync": {'T', callIt, join(both, syncIt)},
+		"nor a Query, which drops both":     {'T', query("SELECT 1"), nil},
+		"nor a Sync, which uses none":       {'T', syncIt, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, c.status)
@@ -68,14 +76,11 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 }
 
 // If PostgreSQL cannot read a Query, that leaves the unnamed statement there. The next batch then closes it. The same
-// holds for a FunctionCall and a Sync.
-func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
+// holds for a Sync.
+func TestAQueryAndASyncPutOffTheClose(t *testing.T) {
 	for name, c := range map[string]struct{ between, reply []byte }{
 		"a Query that cannot be decoded": {query("SELECT '\xff'"), join(theirFailure, ready('I'))},
-		"a FunctionCall": {
-			message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I')),
-		},
-		"a Sync": {syncIt, ready('I')},
+		"a Sync":                         {syncIt, ready('I')},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
@@ -180,6 +185,81 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 			}
 		})
 	}
+}
+
+func TestOfTheProxysOwnBatchBeforeAFunctionCallTheClientGetsErrorsAlone(t *testing.T) {
+	result := message('V', []byte{0, 0, 0, 0})
+	for name, c := range map[string]struct {
+		reply, relayed []byte
+		status         byte
+	}{
+		"as they should be": {
+			join(closeDone, closeDone, ready('T'), result, ready('T')), join(result, ready('T')), 'T',
+		},
+		"the portal's error": {
+			join(closeDone, theirFailure, ready('E'), theirFailure, ready('E')),
+			join(theirFailure, theirFailure, ready('E')), 'E',
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := prepared(t, 'T')
+			r.requestAnswered("1", 'T')
+			r.send(callIt, query("COMMIT"))
+			r.toUpstream(closeUnnamedStatement, closeUnnamedPortal, syncIt, callIt, query("COMMIT"))
+			r.reply(c.reply, complete("COMMIT"), ready('I'))
+			r.toClient(c.relayed, complete("COMMIT"), ready('I'))
+			r.answersAgain("2")
+		})
+	}
+}
+
+// What follows a Query that may copy in is sent only once PostgreSQL has begun to copy, or has run the Query. Behind
+// the beginning of a copy nothing of the proxy's own is sent.
+func TestBehindAQueryThatMayCopyTheCloseWaits(t *testing.T) {
+	copies := query("/* all */ cOpY t FROM STDIN")
+	for name, next := range map[string]struct{ sent, before []byte }{
+		"a batch":        {other, closeUnnamedStatement},
+		"a FunctionCall": {callIt, join(closeUnnamedStatement, syncIt)},
+	} {
+		for what, reply := range map[string][]byte{
+			"it copies":   copyIn,
+			"it fails":    join(theirFailure, ready('I')),
+			"it has run":  join(complete("COPY 0"), ready('I')),
+			"it hangs up": nil,
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				r := prepared(t, 'I')
+				r.requestAnswered("1", 'I')
+				r.send(copies, next.sent)
+				r.toUpstream(copies)
+				r.waits()
+				if reply == nil {
+					r.upstream.Close()
+					r.rest(r.client)
+					r.proxy.Wait()
+					return
+				}
+				r.reply(reply)
+				r.toClient(reply)
+				if what == "it fails" { // else it has dropped both
+					r.toUpstream(next.before)
+				}
+				r.toUpstream(next.sent)
+			})
+		}
+	}
+	t.Run("no other Query is waited for", func(t *testing.T) {
+		r := prepared(t, 'I')
+		r.requestAnswered("1", 'I')
+		r.send(query("BEGIN"), other)
+		r.toUpstream(query("BEGIN"), closeUnnamedStatement, other)
+	})
+	t.Run("nor one behind which nothing needs a Close", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.requestAnswered("1", 'I')
+		r.send(copies, other)
+		r.toUpstream(copies, other)
+	})
 }
 
 func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {

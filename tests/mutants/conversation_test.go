@@ -35,13 +35,18 @@ var inConversation = []mutant{
 		to:   "_ = 0",
 	},
 	{
+		guard: "a FunctionCall finds no older portal", file: "proxy/conversation.go",
+		from: "if before = c.putRight(&own, kind, body, whole); len(before) > 0 {",
+		to:   "if before = nil; len(before) > 0 {",
+	},
+	{
 		guard: "what cannot be decoded drops nothing", file: "proxy/unnamed.go",
 		from: "return r >= utf8.RuneSelf", to: "return false && r >= utf8.RuneSelf",
 		test: "TheNextExtendedBatch", // too rare for the model
 	},
 	{
 		guard: "a Parse that was answered is sent where it is used", file: "proxy/unnamed.go",
-		from: "case usesUnnamed(kind, body):", to: "case false:",
+		from: "case usesUnnamed(kind, body, whole):", to: "case false:",
 	},
 	{
 		guard: "a Close that was skipped has closed nothing", file: "proxy/ledger.go",

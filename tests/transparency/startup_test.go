@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"pgflurry/tests/support/server"
 )
 
@@ -267,6 +269,47 @@ func TestABrokenFrameEndsTheSessionAsInPostgreSQLButInTheProxysWords(t *testing.
 			if got := last(p.Host); strings.Count(got, "VFATAL") != 1 || !strings.Contains(got, "C08P01") ||
 				!strings.Contains(got, "\x00H") {
 				t.Errorf("the proxy says %q; expected one FATAL 08P01 with a hint", got)
+			}
+		})
+	}
+}
+
+// A client that knows that it will be let in may send all it has to say behind its startup packet, or its password.
+func TestWhatIsSentBeforeTheLoginIsOverIsServedAsByPostgreSQL(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Migrated(t)
+	at, _ := through(t, direct)
+	server.Exec(t, direct, "CREATE ROLE hasty LOGIN PASSWORD 'secret' IN ROLE login_password")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE hasty") })
+	database := server.Name(t, direct)
+	long := strings.Repeat("x", 100_000)
+	said := slices.Concat(bytes.Repeat(append(query(""), execute("SELECT 1", true)...), 5000),
+		query("SELECT length('"+long+"')"), execute("SELECT length('"+long+"')", true), encode(&pgproto3.Terminate{}))
+	password := encode(&pgproto3.PasswordMessage{Password: "secret"})
+	for name, c := range map[string]struct {
+		user   string
+		behind []byte // what the client sends before it, once it is asked
+	}{
+		"behind the startup packet": {user: "postgres"},
+		"behind the password":       {user: "hasty", behind: password},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ends [2]string
+			for i, url := range []string{direct, at} {
+				r := dial(t, server.Parse(t, url).Host)
+				first := hello(version30, "user", c.user, "database", database)
+				if len(c.behind) > 0 {
+					r.say(first)
+					r.until('R')
+					first = c.behind
+				}
+				go func() { _, _ = r.conn.Write(slices.Concat(first, said)) }()
+				r.until('Z')
+				ends[i] = strings.Join(r.rest(), "\n")
+			}
+			if n := strings.Count(ends[0], "\nZI"); n != 10_002 || ends[0] != ends[1] {
+				t.Errorf("PostgreSQL says %d bytes with %d ReadyForQuery; expected 10,002. "+
+					"The proxy says %d bytes, %.300q", len(ends[0]), n, len(ends[1]), ends[1])
 			}
 		})
 	}

@@ -13,7 +13,36 @@ func TestCopyGoesAsWithPostgreSQL(t *testing.T) {
 		many[i] = Sync
 	}
 	local, bindRun := together(request(ours), Sync), together(Bind("", ""), Execute(""), Sync)
+	theirs := together(request("SELECT 1"), Sync)
 	checkAll(t, []conversation{
+		{name: "in, and a batch right behind it", steps: []step{
+			table, theirs, local, together(Query(in), request("SELECT 2"), Sync), bindRun, rest,
+		}, local: 1},
+		{name: "in, and a batch right behind it that uses what an answered one made", steps: []step{
+			table, say(Query("BEGIN")), theirs, local, together(Query(in), Sync, bindRun), say(Query("ROLLBACK")), rest,
+		}, local: 1},
+		{name: "in, and a portal of before the answered batch right behind it", steps: []step{
+			table, say(Query("BEGIN")), say(Parse("", "INSERT INTO t VALUES (1)"), Bind("", ""), Sync), local,
+			together(Query(in), Flush, Execute(""), Sync, Execute(""), Sync), say(Query("ROLLBACK")), rest,
+		}, local: 1},
+		{name: "in, and its data and a batch right behind it", steps: []step{
+			table, theirs, local, together(Query("SELECT 1; "+in), data, CopyDone, request("SELECT 2"), Sync), bindRun,
+			rest,
+		}, local: 3},
+		{name: "in, of a table that is not there, and a batch right behind it", steps: []step{
+			theirs, local, together(Query("COPY nothing FROM STDIN"), request("SELECT 2"), Sync), bindRun,
+			say(Query("BEGIN")), say(Parse("", "SELECT 3"), Bind("", ""), Sync), local,
+			together(Query("COPY nothing FROM STDIN"), bindRun), say(Query("ROLLBACK")),
+			together(request(ours), Sync),
+		}, local: 3},
+		{name: "in, and a FunctionCall right behind it", steps: []step{
+			table, theirs, local, together(Query(in), FunctionCall(int4um, "5"), FunctionCall(int4um, "6")), rest,
+		}, local: 1},
+		{name: "out, and a batch right behind it", steps: []step{
+			theirs, local, together(Query("COPY (SELECT 1) TO STDOUT"), bindRun), local,
+			together(Query("/* COPY */"), bindRun), local,
+			together(Query("SELECT 1 AS copy"), Query("SELECT 2"), theirs, bindRun),
+		}, local: 3},
 		{name: "in, and a use of an answered statement behind it", steps: []step{
 			table, local, say(Query(in)), together(copyLine("1"), CopyDone, Sync, bindRun), local, say(Query(in)),
 			together(Sync, CopyDone, bindRun), rest,

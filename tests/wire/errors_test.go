@@ -153,9 +153,18 @@ func TestThePortalOfAnAnsweredBatchIsThatOfPostgreSQLInAFailedTransaction(t *tes
 const (
 	int4pl = 177
 	int4um = 212
+	// queryToXML runs a text.
+	queryToXML = 2924
 )
 
 func TestFunctionCallsAreAnsweredAsByPostgreSQL(t *testing.T) {
+	open, commit := say(Query("BEGIN")), say(Query("COMMIT"))
+	local := together(request(ours), Sync)
+	suspended := say(Parse("", "TABLE t"), Bind("", ""), ExecuteMax("", 1), Sync)
+	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"),
+		Query("CREATE FUNCTION pg_temp.truncate() RETURNS int LANGUAGE plpgsql AS 'BEGIN TRUNCATE t; RETURN 1; END'"))
+	// It says 55006 if a portal has the table open.
+	truncate := say(FunctionCall(queryToXML, "SELECT pg_temp.truncate()", "f", "f", ""))
 	checkAll(t, []conversation{
 		{name: "among ours", steps: []step{
 			say(Query(ours)), say(FunctionCall(int4pl, "3", "4")), say(Query(ours)), together(request(ours), Sync),
@@ -164,6 +173,13 @@ func TestFunctionCallsAreAnsweredAsByPostgreSQL(t *testing.T) {
 		{name: "in one breath", steps: []step{
 			together(FunctionCall(int4pl, "3", "4"), Query(ours), FunctionCall(int4um, "1"), request(ours), Sync),
 		}},
+		{name: "behind an answered batch, of what finds no portal of before it", steps: []step{
+			table, open, suspended, local, truncate, commit,
+			open, suspended, say(Query(ours)), together(truncate, commit),
+			open, suspended, local, together(Sync, truncate), local, truncate, suspended, truncate, commit,
+			open, suspended, local, together(Query(""), truncate), say(Query("ROLLBACK")),
+			open, suspended, local, together(Query("nonsense"), truncate, commit), local, truncate, local,
+		}, local: 8},
 		{name: "that fails", steps: []step{
 			say(FunctionCall(int4pl, "3", "x")), say(FunctionCall(1, "3")), say(Query(ours)),
 		}, local: 1},

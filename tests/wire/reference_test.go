@@ -48,14 +48,13 @@ func forgetting(messages []message, answered []int) (s script) {
 	return s
 }
 
-// usesUnnamed says whether a message is a Bind or a Describe of the unnamed statement. A portal's name counts as far as
-// PostgreSQL compares it.
+// usesUnnamed says whether a message is a Bind or a Describe of the unnamed statement.
 func (m message) usesUnnamed() bool {
 	body := string(m.bytes[5:])
 	switch m.bytes[0] {
 	case 'B':
-		portal, rest, _ := strings.Cut(body, "\x00")
-		return len(portal) <= 63 && strings.HasPrefix(rest, "\x00")
+		_, rest, _ := strings.Cut(body, "\x00")
+		return strings.HasPrefix(rest, "\x00")
 	case 'D':
 		return strings.HasPrefix(body, "S\x00")
 	}

@@ -55,6 +55,11 @@ func TestUnnamedObjectsAreThoseOfPostgreSQL(t *testing.T) {
 			local, say(Bind("p", ""), DescribePortal("p"), Execute("p"), Sync), bindRun,
 			say(DescribeStatement(""), Sync),
 		}, local: 2},
+		{name: "a local statement, bound to a portal of a name that PostgreSQL cuts", steps: []step{
+			local, say(Bind(long[:63], ""), Execute(long[:63]), Sync), local,
+			say(Bind(long[:64], ""), DescribePortal(long[:63]), Execute(long[:64]), Sync), bindRun, local,
+			say(Bind(long, ""), Execute(long), Sync), bindRun,
+		}, local: 5},
 		{name: "a local statement is gone behind a batch that begins without it", steps: []step{
 			local, say(Parse("x", "SELECT 1"), Bind("", ""), DescribePortal(""), Execute(""), Sync), bindRun,
 		}, local: 1},
