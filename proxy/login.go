@@ -30,6 +30,8 @@ func (s *session) logIn() error {
 	for {
 		f, err := s.fromUpstream.Await()
 		switch kind, rest := authRequest(f.Body); {
+		case s.isOldError(err):
+			return nil
 		case err != nil:
 			return s.upstreamGone(err)
 		case f.Kind == wire.BackendNegotiateVersion || f.Kind == wire.BackendNoticeResponse:

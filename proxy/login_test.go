@@ -99,6 +99,36 @@ func TestWhatNoPasswordAnswersIsRelayed(t *testing.T) {
 	})
 }
 
+// The postmaster says so in the words of protocol 2 if it cannot start a process.
+func TestAnErrorOfProtocol2IsRelayed(t *testing.T) {
+	refusal := []byte("Ecould not fork new process for connection: out of processes\n\x00")
+	for name, begin := range map[string]func(t *testing.T) *rig{
+		"relayed logins": opened, "logins by the proxy": func(t *testing.T) *rig { return asks(t).started() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := begin(t)
+			r.reply(refusal[:9])
+			r.toClient(refusal[:9])
+			r.reply(refusal[9:])
+			r.upstream.Close()
+			if got := r.rest(r.client); !bytes.Equal(got, refusal[9:]) {
+				t.Errorf("the client got %q; expected upstream's own words alone", got)
+			}
+			r.proxy.Wait()
+			if st := r.proxy.Stats(); st.Closed["refused"] != 1 || st.Logins["refused"] != 1 {
+				t.Errorf("after the refusal: %+v", st)
+			}
+		})
+	}
+	t.Run("but not behind something else", func(t *testing.T) {
+		r := opened(t)
+		r.reply(authOK, refusal)
+		if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {
+			t.Errorf("the client got %q; expected FATAL 08P01", got)
+		}
+	})
+}
+
 func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 	for name, c := range map[string]struct {
 		request, answer []byte

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -17,11 +18,33 @@ func (s *session) relayUpstream() error {
 			refused = s.streamReply()
 		case gone != nil:
 			refused = gone
+		case s.isOldError(refused):
+			refused = s.relayOldError()
 		}
 		if refused != nil {
 			return refused
 		}
 	}
+}
+
+// isOldError says whether upstream's first message cannot be read because it is an error of protocol 2: an E, a text,
+// and the end. The postmaster sends one if it cannot start a process for the session.
+func (s *session) isOldError(err error) bool {
+	length := frame.LengthError{}
+	first := s.toClient.Written() == 0 && len(s.fromUpstream.Committed()) == 0
+	return first && errors.As(err, &length) && length.Kind == wire.BackendErrorResponse
+}
+
+// relayOldError relays whatever upstream says until it closes.
+func (s *session) relayOldError() error {
+	s.sawFatal = true
+	s.because(closedRefused)
+	s.log.Info("login refused by PostgreSQL: it could not start a process for the session")
+	refused, gone := s.fromUpstream.Each(func() error {
+		s.fromUpstream.PassAll()
+		return s.flushReplies()
+	})
+	return errors.Join(refused, gone)
 }
 
 // takeReplies relays the messages that are in the buffer. A run of whole messages is one write. An incomplete message
