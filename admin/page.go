@@ -38,6 +38,7 @@ func newPage(node Node) *page {
 		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
 		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
 		"beside":   beside,
+		"given":    given,
 		"known":    func(t time.Time) bool { return !t.IsZero() },
 		"withNoun": withNoun[int], "withNouns": withNoun[int64],
 	}
@@ -101,8 +102,16 @@ type view struct {
 	Unlisted string // how many segments are not listed; empty: none
 	Detail   *detail
 	Decoder  decoder
-	Open     int   // sessions
+	Open     int   // sessions with PostgreSQL
 	Given    int64 // IDs
+}
+
+// given is what calls to a database get now: what it permits, or "no_ids" if there are none to give.
+func given(l Lease, permitted string) string {
+	if permitted != "none" && l.Reserve <= 0 {
+		return "no_ids"
+	}
+	return permitted
 }
 
 // mostSegments limits the segments on the page.
@@ -113,7 +122,7 @@ func (p *page) view() view {
 	v := view{
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.end()),
-		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
+		Charts: charts(p.samples.series()), Tags: s.Segments, Open: relayed(s),
 		Given: s.Answers.IDs + s.IDDatabase.IDs,
 	}
 	if v.Standing == "good" && len(v.Warnings) > 0 && v.Warnings[0].Severe {

@@ -56,7 +56,26 @@ func states() map[string]State {
 		}),
 		"small":    changed(func(s *State) { s.Namespace.Workers, s.Lease.Worker, s.Workers = 64, 20, workers(64) }),
 		"draining": changed(func(s *State) { s.Draining = true }),
-		"unknown":  {At: now, Started: now, Name: "shop-proxy-2", Listening: true},
+		"down": changed(func(s *State) {
+			away(s)
+			s.Lease.Reserve, s.Lease.Reason, s.Lease.Renewed = 0, "unanswered", now.Add(-7*time.Minute)
+			s.Lease.Cause = "cannot connect to db-1.shop.internal:5432/shop as \"pgflurry\": connection refused"
+			s.Workers.Read, s.Workers.Problem = now.Add(-7*time.Minute), "connection refused"
+			s.IDDatabase = idDatabase()
+			s.IDDatabase.Refused["no_ids"] = 40_311
+		}),
+		"unread": changed(func(s *State) { s.Workers = Workers{} }),
+		"alone": changed(func(s *State) {
+			s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker, s.Workers.Rows = 1, 0, 0, nil
+		}),
+		"full": changed(func(s *State) {
+			s.Namespace.Workers, s.Workers = 65_536, workers(65_536)
+			for n := 30_000; n < 50_000; n++ {
+				state := []string{"held", "held", "held", "held", "resting", "retired"}[n%6*(n/4_000%2)]
+				s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: state})
+			}
+		}),
+		"unknown": {At: now, Started: now, Name: "shop-proxy-2", Listening: true},
 	}
 }
 

@@ -15,8 +15,12 @@ func TestThePageTellsTheIDDatabaseApartWhereThereIsOne(t *testing.T) {
 	has(t, page, `ID database <small>pgflurry</small>`,
 		"8,222 of 10,000 · 1 in a failed transaction · 8,190 idle · 31 in a transaction · 4 logging in",
 		"12,408,113 IDs, 30,551 numbers of tags", "0 without IDs · 17 not supported · 4 other",
-		"40,118 ok · 3 after too many wrong passwords · 9 left · 12 with a wrong password · 2 refused",
-		"41 in pgflurry.client, read 3 s ago", "430,633,020 IDs given since", "172 sessions of 400")
+		"40,118 ok · 3 after too many wrong passwords · 9 given up by the client · 12 with a wrong password · ",
+		"41 in pgflurry.client, read 3 s ago", "430,633,020 IDs given since", "172 sessions of 400",
+		"8,222 sessions in the ID database")
+	s.IDDatabase.Refused["no_ids"] = 7
+	_, page = get(t, &scripted{told: s}, "/fragment")
+	has(t, page, "without IDs in the ID database: 7")
 	s.IDDatabase.Accounts = Accounts{Needed: true, From: "/etc/clients", Problem: "<line> 1"}
 	_, page = get(t, &scripted{told: s}, "/")
 	has(t, page, "not read yet, from /etc/clients", "&lt;line&gt; 1")

@@ -15,7 +15,7 @@ const mostListed = 200
 // kind is a state of a worker.
 type kind struct{ Name, Letter, Means string }
 
-// kinds are these states. The first of them in a block gives the block its letter.
+// kinds are these states, those in use first.
 var kinds = [...]kind{
 	{"mine", "M", "this proxy uses it"},
 	{"held", "H", "another proxy uses it"},
@@ -23,7 +23,11 @@ var kinds = [...]kind{
 	{"function", "F", "for the function of a database"},
 	{"retired", "X", "never granted again"},
 	{"free", "·", "may be taken now"},
+	{"unknown", "?", "the worker table was not read yet"},
 }
+
+// used is how many of the first kinds are in use.
+const used = 5
 
 // kindOf is the index of a name in kinds; -1: not found.
 func kindOf(name string) int {
@@ -39,8 +43,8 @@ func kindOf(name string) int {
 type cell struct {
 	Link   string
 	Kind   string // decides the colour
-	Letter string
-	Level  int    // quarters of a block that are in use, rounded up; 0: the cell is one worker
+	Letter string // empty: a block that is partly in use, by others
+	Level  int    // eighths of a block that are in use, rounded up; 0: the cell is one worker, or none is in use
 	Label  string // in words
 	Stop   bool   // the Tab key stops here
 }
@@ -53,7 +57,7 @@ type legend struct {
 
 // workerMap shows all workers of the namespace, or those of one block.
 type workerMap struct {
-	Workers string // how many there are
+	Workers string // how many there are; empty: not known
 	Block   int    // workers in a cell
 	Few     bool   // few enough cells to draw them large
 	Cells   []cell
@@ -68,7 +72,10 @@ type workerMap struct {
 func newWorkerMap(s State, first, end int) workerMap {
 	lowest, total := s.Namespace.Lowest, s.Namespace.end()
 	first, end = max(lowest, min(first, total)), max(lowest, min(end, total))
-	m := workerMap{Workers: grouped(end - first), Block: 1, Problem: oneLine(s.Workers.Problem)}
+	m := workerMap{Block: 1, Problem: oneLine(s.Workers.Problem)}
+	if total > lowest {
+		m.Workers = grouped(end - first)
+	}
 	for (end-first+m.Block-1)/m.Block > mapCells {
 		m.Block *= 2
 	}
@@ -87,7 +94,9 @@ func newWorkerMap(s State, first, end int) workerMap {
 	}
 	m.Few = len(m.Cells) <= 64
 	for i, k := range kinds {
-		m.Legend = append(m.Legend, legend{k, grouped(counts[i])})
+		if counts[i] > 0 {
+			m.Legend = append(m.Legend, legend{k, grouped(counts[i])})
+		}
 	}
 	m.list(s, rows)
 	if len(m.Cells) > 0 { // Tab stops at this proxy, or else at the first; arrow keys go on from there
@@ -104,8 +113,22 @@ func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)
 		here[k]++
 		counts[k]++
 	}
-	best := slices.IndexFunc(here[:], func(n int) bool { return n > 0 })
-	c := cell{Kind: kinds[best].Name, Letter: kinds[best].Letter}
+	busy := 0
+	for _, n := range here[:used] {
+		busy += n
+	}
+	most := func(counts []int) int { return slices.Index(counts, slices.Max(counts)) }
+	best := most(here[:used])
+	switch {
+	case here[0] > 0: // this proxy is shown above all
+		best = 0
+	case busy == 0:
+		best = used + most(here[used:])
+	}
+	c := cell{Kind: kinds[best].Name}
+	if !block || best == 0 || busy == 0 {
+		c.Letter = kinds[best].Letter
+	}
 	if !block {
 		c.Link = fmt.Sprintf("/worker/%d", first)
 		c.Label = fmt.Sprintf("%d %s", first, c.Kind)
@@ -115,8 +138,7 @@ func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)
 		return c
 	}
 	c.Link = fmt.Sprintf("/workers?from=%d", first)
-	free := here[len(kinds)-1]
-	c.Level = (4*(len(rows)-free) + len(rows) - 1) / len(rows)
+	c.Level = (8*busy + len(rows) - 1) / len(rows)
 	var told []string
 	for i, n := range here {
 		if n > 0 {
@@ -140,23 +162,26 @@ func stateOf(s State, number int, w *Worker) int {
 	if number < s.Namespace.Lowest+s.Namespace.Functions {
 		return kindOf("function")
 	}
+	if s.Workers.Read.IsZero() {
+		return kindOf("unknown")
+	}
 	return kindOf("free")
 }
 
 // list names the workers in use, this node's first.
 func (m *workerMap) list(s State, rows []*Worker) {
-	var used [len(kinds) - 1][]*Worker // by kind, except free ones
+	var busy [used][]*Worker // by kind
 	all := 0
 	for _, w := range rows {
 		if w == nil {
 			continue
 		}
-		if k := stateOf(s, w.Number, w); k < len(used) {
-			used[k] = append(used[k], w)
+		if k := stateOf(s, w.Number, w); k < used {
+			busy[k] = append(busy[k], w)
 			all++
 		}
 	}
-	for k, workers := range used {
+	for k, workers := range busy {
 		for _, w := range workers[:min(len(workers), mostListed-len(m.Listed))] {
 			shown := *w
 			shown.State = kinds[k].Name

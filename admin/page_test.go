@@ -115,14 +115,18 @@ func TestTheMapHasACellForEachWorkerAndSaysEachState(t *testing.T) {
 		`retired <b>2</b>`, `mine <b>1</b>`, `function <b>16</b>`)
 }
 
-func TestALargeMapHasACellForEachBlockThatShowsTheWorst(t *testing.T) {
+func TestALargeMapHasACellForEachBlockFilledAsFarAsItsWorkersAreInUse(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers = 65_536
 	s.Workers.Rows = []Worker{
 		{Number: 640, State: "retired"},
 		{Number: 641, State: "resting"},
 		{Number: 642, State: "held", Node: "n"},
+		{Number: 643, State: "held", Node: "n"},
 		{Number: 65_535, State: "held", Node: "last"},
+	}
+	for n := 704; n < 768; n++ {
+		s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: "held"})
 	}
 	node := &scripted{told: s}
 	_, page := get(t, node, "/")
@@ -131,7 +135,9 @@ func TestALargeMapHasACellForEachBlockThatShowsTheWorst(t *testing.T) {
 	}
 	has(t, page, "64 in each cell",
 		`<a href="/workers?from=640" class="cell held level1" `+
-			`aria-label="640 to 703: 1 held, 1 resting, 1 retired, 61 free" tabindex="-1">H</a>`,
+			`aria-label="640 to 703: 2 held, 1 resting, 1 retired, 60 free" tabindex="-1"></a>`,
+		`class="cell held level8" aria-label="704 to 767: 64 held" tabindex="-1"></a>`,
+		`class="cell free" aria-label="768 to 831: 64 free" tabindex="-1">·</a>`,
 		`aria-label="128 to 191: 1 mine, 63 free"`)
 	status, block := get(t, node, "/workers?from=65500")
 	if n := strings.Count(block, `href="/worker/`); status != 200 || n != 64 {
@@ -175,7 +181,7 @@ func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	_, page := get(t, &scripted{told: s}, "/")
 	has(t, page, `class="map few"`, `aria-label="9 mine"`)
 	_, page = get(t, &scripted{told: State{At: now}}, "/")
-	has(t, page, "the namespace was not read")
+	has(t, page, "the namespace was not read", "Workers <small></small>")
 	if status, page := get(t, &scripted{told: State{At: now}}, "/worker/1"); status != http.StatusNotFound {
 		t.Errorf("a worker of an unknown namespace: %d %s", status, page)
 	}
@@ -313,11 +319,14 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 			IDs: int64(100 * i), ByKind: map[string]int64{"snowflake": int64(40 * i), "segment": int64(10 * i)},
 			Declined: map[string]int64{"mark": int64(2 * i)},
 		}
+		state.IDDatabase = IDDatabase{
+			Open: map[string]int{"idle": 5000}, Refused: map[string]int64{"no_ids": int64(6 * i), "other": int64(i)},
+		}
 		s.take(state)
 	}
 	got := s.series()
-	if len(got.ids) != 300 || got.ids[0] != 50 || got.answers[299] != 25 || got.declined[7] != 1 ||
-		got.sessions[0] != 700 || got.sessions[299] != 999 {
+	if len(got.ids) != 300 || got.ids[0] != 50 || got.answers[299] != 25 || got.declined[7] != 4 ||
+		got.sessions[0] != 5700 || got.sessions[299] != 5999 {
 		t.Errorf("%d points: %v %v %v %v", len(got.ids), got.ids[0], got.answers[299], got.declined[7], got.sessions[0])
 	}
 	c := newChart("IDs", "/s", got.ids)

@@ -58,7 +58,7 @@ func readyForIDs(s State) Verdict {
 		return v
 	}
 	if s.Lease.Reserve <= 0 {
-		return no("no IDs from memory, PostgreSQL answers: %s", causeOf(s.Lease))
+		return no("no IDs from memory, %s: %s", instead(s), causeOf(s.Lease))
 	}
 	for _, d := range s.Databases {
 		if d.IDs == "all" {

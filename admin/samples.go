@@ -12,7 +12,7 @@ const (
 )
 
 // A reading is the source of the charts at one moment. Everything except the sessions counts since the process began.
-// IDs and answers include those of the ID database, whose sessions are separate.
+// All include the ID database, where a call without IDs gets an error.
 type reading struct {
 	at                     time.Time
 	ids, answers, declined int64
@@ -36,6 +36,7 @@ func (s *samples) take(state State) {
 	for _, n := range state.IDDatabase.ByKind {
 		one.answers += n
 	}
+	one.declined = state.IDDatabase.Refused["no_ids"]
 	for _, n := range state.Answers.Declined {
 		one.declined += n
 	}

@@ -13,15 +13,18 @@ func Sentence(s State) string {
 	text := leaseSentence(s)
 	switch {
 	case s.Draining:
-		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s)+s.IDDatabase.Sessions(), "session"), text)
+		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s), "session"), text)
 	case !s.Listening:
 		return "Clients are not accepted yet. " + text
 	}
 	return text
 }
 
-// open is how many clients are connected.
-func open(s State) int {
+// open is how many clients are connected, those of the ID database included.
+func open(s State) int { return relayed(s) + s.IDDatabase.Sessions() }
+
+// relayed is how many clients have a session with PostgreSQL, or begin one.
+func relayed(s State) int {
 	all := 0
 	for _, n := range s.Sessions.Open {
 		all += n
@@ -33,9 +36,8 @@ func open(s State) int {
 func leaseSentence(s State) string {
 	l := s.Lease
 	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
-		return fmt.Sprintf("Worker %d, renewed %s ago, but no database%s gets IDs from memory: "+
-			"PostgreSQL itself answers", l.Worker, lasting(s.At.Sub(l.Renewed)),
-			withID(s, " but "+oneLine(s.IDDatabase.Name)))
+		return fmt.Sprintf("Worker %d, renewed %s ago, but no database%s gets IDs from memory: %s",
+			l.Worker, lasting(s.At.Sub(l.Renewed)), withID(s, " but "+oneLine(s.IDDatabase.Name)), instead(s))
 	}
 	switch standing(s) {
 	case "good":
@@ -45,10 +47,23 @@ func leaseSentence(s State) string {
 		return fmt.Sprintf("Worker %d is no longer held, its IDs last %s: %s", l.Worker, lasting(l.Reserve), whyNone(s))
 	}
 	if l.Held {
-		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: PostgreSQL itself answers%s",
-			l.Worker, lasting(s.At.Sub(l.Renewed)), withID(s, noneThere))
+		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: %s%s",
+			l.Worker, lasting(s.At.Sub(l.Renewed)), instead(s), withID(s, noneThere))
 	}
-	return fmt.Sprintf("No worker, PostgreSQL itself answers%s: %s", withID(s, noneThere), whyNone(s))
+	return fmt.Sprintf("No worker, %s%s: %s", instead(s), withID(s, noneThere), whyNone(s))
+}
+
+// instead says who answers calls that get no IDs from memory.
+func instead(s State) string {
+	if upstreamAway(s) {
+		return "calls go to PostgreSQL, which does not answer"
+	}
+	return "calls go to PostgreSQL"
+}
+
+// upstreamAway says that the last look at each database found no PostgreSQL.
+func upstreamAway(s State) bool {
+	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, func(d Database) bool { return d.Away == "" })
 }
 
 // noneThere says what missing IDs mean for the ID database, where no PostgreSQL answers instead.
@@ -76,7 +91,7 @@ func whyNone(s State) string {
 	case "closed":
 		return "the lease database was closed for good"
 	case "none_free":
-		return "no worker is free" + until
+		return "no worker is free" // the time of the next one moves while its holder renews
 	case "copy":
 		return "the lease database is a copy, or was restored"
 	case "no_namespace":

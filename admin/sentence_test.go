@@ -24,7 +24,7 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 		},
 		"the mark has passed": {
 			func(s *State) { s.Lease.Renewed, s.Lease.Reserve = now.Add(-3*time.Minute), 0 },
-			"Worker 137, renewed 3 min ago, too long for IDs from memory: PostgreSQL itself answers",
+			"Worker 137, renewed 3 min ago, too long for IDs from memory: calls go to PostgreSQL",
 		},
 		"lost, but the grant is good": {
 			func(s *State) { s.Lease.Held, s.Lease.Reserve, s.Lease.Reason = false, 31*time.Second, "lost" },
@@ -36,7 +36,7 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 					s.Databases[i].IDs = "none"
 				}
 			},
-			"Worker 137, renewed 4 s ago, but no database gets IDs from memory: PostgreSQL itself answers",
+			"Worker 137, renewed 4 s ago, but no database gets IDs from memory: calls go to PostgreSQL",
 		},
 		"one database of several may not be answered": {
 			func(s *State) { s.Databases[0].IDs = "none" },
@@ -46,42 +46,50 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			func(s *State) {
 				s.Databases, s.IDDatabase.Name = []Database{{Name: "shop", IDs: "none"}}, "ids"
 			},
-			"Worker 137, renewed 4 s ago, but no database but ids gets IDs from memory: PostgreSQL itself answers",
+			"Worker 137, renewed 4 s ago, but no database but ids gets IDs from memory: calls go to PostgreSQL",
 		},
 		"an ID database without IDs": {
 			func(s *State) { s.Lease, s.IDDatabase.Name = Lease{Reason: "lost"}, "ids" },
-			"No worker, PostgreSQL itself answers, and the ID database has no IDs: the worker was lost",
+			"No worker, calls go to PostgreSQL, and the ID database has no IDs: the worker was lost",
 		},
 		"an ID database, and the mark has passed": {
 			func(s *State) {
 				s.Lease.Renewed, s.Lease.Reserve, s.IDDatabase.Name = now.Add(-3*time.Minute), 0, "ids"
 			},
-			"Worker 137, renewed 3 min ago, too long for IDs from memory: PostgreSQL itself answers, " +
+			"Worker 137, renewed 3 min ago, too long for IDs from memory: calls go to PostgreSQL, " +
 				"and the ID database has no IDs",
+		},
+		"no IDs, and PostgreSQL is away": {
+			func(s *State) { s.Lease = Lease{Reason: "unanswered"}; away(s) },
+			"No worker, calls go to PostgreSQL, which does not answer: the lease database does not acknowledge",
+		},
+		"no IDs, and PostgreSQL is away for one database of several": {
+			func(s *State) { s.Lease, s.Databases[1].Away = Lease{Reason: "unanswered"}, "EOF" },
+			"No worker, calls go to PostgreSQL: the lease database does not acknowledge",
 		},
 		"no namespace yet": {
 			func(s *State) { s.Lease, s.Namespace = Lease{}, Namespace{} },
-			"No worker, PostgreSQL itself answers: the namespace was not read yet",
+			"No worker, calls go to PostgreSQL: the namespace was not read yet",
 		},
 		"no namespace in the database": {
 			func(s *State) { s.Lease, s.Namespace = Lease{Reason: "no_namespace"}, Namespace{} },
-			"No worker, PostgreSQL itself answers: the lease database has no namespace",
+			"No worker, calls go to PostgreSQL: the lease database has no namespace",
 		},
 		"gate": {
 			func(s *State) { s.Lease = Lease{Reason: "gate", Opens: now.Add(80 * time.Second)} },
-			"No worker, PostgreSQL itself answers: the gate is closed until 2026-03-14T09:28:13Z, for 80 s",
+			"No worker, calls go to PostgreSQL: the gate is closed until 2026-03-14T09:28:13Z, for 80 s",
 		},
 		"none free": {
-			func(s *State) { s.Lease = Lease{Reason: "none_free"} },
-			"No worker, PostgreSQL itself answers: no worker is free",
+			func(s *State) { s.Lease = Lease{Reason: "none_free", Opens: now.Add(80 * time.Second)} },
+			"No worker, calls go to PostgreSQL: no worker is free",
 		},
 		"copy": {
 			func(s *State) { s.Lease = Lease{Reason: "copy"} },
-			"No worker, PostgreSQL itself answers: the lease database is a copy, or was restored",
+			"No worker, calls go to PostgreSQL: the lease database is a copy, or was restored",
 		},
 		"a reason of which only the words are known": {
 			func(s *State) { s.Lease = Lease{Cause: "dial tcp: connection\x1b[31m refused\nsecond line"} },
-			"No worker, PostgreSQL itself answers: dial tcp: connection [31m refused",
+			"No worker, calls go to PostgreSQL: dial tcp: connection [31m refused",
 		},
 		"draining": {
 			func(s *State) {
@@ -91,11 +99,11 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 		},
 		"drained": {
 			func(s *State) { s.Draining, s.Sessions.Open, s.Lease = true, nil, Lease{Granted: true} },
-			"Draining, 0 sessions left. No worker, PostgreSQL itself answers: it was given back",
+			"Draining, 0 sessions left. No worker, calls go to PostgreSQL: it was given back",
 		},
 		"starting": {
 			func(s *State) { s.Listening, s.Lease = false, Lease{} },
-			"Clients are not accepted yet. No worker, PostgreSQL itself answers: none was granted yet",
+			"Clients are not accepted yet. No worker, calls go to PostgreSQL: none was granted yet",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ type State struct {
 	Answers   Answers
 	Sessions  Sessions
 	Upstreams Upstreams
-	// IDDatabase has its own counters: Answers and Sessions include none of it.
+	// IDDatabase has its own counters: Answers and Sessions include none of it. The page adds them up.
 	IDDatabase IDDatabase
 	Databases  []Database // as listed
 	Segments   []Segment  // by database and tag
@@ -78,8 +78,12 @@ type Lease struct {
 	Reason string
 	Cause  string // the reason in words, as in the log; may exist without a reason, at first
 	Hint   string // what to do; may be empty
-	// Opens is when a closed gate opens, or the next worker is free; zero: not known.
+	// Opens is when a closed gate opens, or the next worker is free if its holder is gone; zero: not known. The latter
+	// moves, because holders renew.
 	Opens time.Time
+
+	Lost   string    // the last loss of a lease, in words; empty: none
+	LostAt time.Time // zero: none
 
 	// Forgotten is how often a row proved that acknowledged writes are gone; ForgottenAt is when it did last.
 	Forgotten   int64
@@ -240,6 +244,7 @@ type Database struct {
 	Segments    string // all, qualified, none
 	SegmentsWhy string
 	Judged      time.Time // time of the last look that judged it; zero: none
+	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
 }
 
 // Segment is one tag of one database.

@@ -9,7 +9,7 @@ import (
 // A Warning asks a person to act.
 type Warning struct {
 	Kind   string // a stable name, such as "reserve"
-	Severe bool   // IDs do not come from memory, or soon will not
+	Severe bool   // IDs do not come from memory, or soon will not; or new sessions are refused
 	What   string // what is wrong, a sentence
 	Why    string // the cause as in the log; it may quote PostgreSQL; may be empty
 	Do     string // what to do, a sentence
@@ -28,6 +28,8 @@ const (
 	// A healthy function may be up to a second ahead of the clock.
 	functionNotable = 2 * time.Second
 	layoutEndsSoon  = 365 * 24 * time.Hour
+	// as long as the alert PgflurryLeaseLost
+	lostNotable     = 15 * time.Minute
 	certificateEnds = 14 * 24 * time.Hour
 )
 
@@ -40,9 +42,10 @@ const (
 func Warnings(s State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(State) []Warning{
-		leaseWarnings, forgottenWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings, clockWarnings,
-		functionWarnings,
-		primaryWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings, idWarnings,
+		leaseWarnings, forgottenWarnings, lostWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings,
+		clockWarnings, functionWarnings,
+		primaryWarnings, upstreamWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
+		idWarnings,
 	} {
 		for _, w := range find(s) {
 			if w.Severe {
@@ -99,6 +102,19 @@ func forgottenWarnings(s State) []Warning {
 		Do: "It was failed over to an asynchronous standby, replaced by an old copy, or restored. IDs stay unique: " +
 			"the gate is closed, and no database can join. Look at which server this is, and what else it has lost.",
 		Commands: []string{showStatus},
+	}}
+}
+
+// lostWarnings tell for a while that a worker was lost, although the proxy has another one.
+func lostWarnings(s State) []Warning {
+	l := s.Lease
+	if !l.Held || l.LostAt.IsZero() || s.At.Sub(l.LostAt) > lostNotable {
+		return nil
+	}
+	return []Warning{{
+		Kind: "lost", Why: l.Lost, Commands: []string{listWorkers},
+		What: fmt.Sprintf("A worker was lost %s ago. The proxy has another one.", lasting(s.At.Sub(l.LostAt))),
+		Do:   "Look whether somebody retired it. If this recurs, two proxies share state, or one is paused.",
 	}}
 }
 
@@ -179,7 +195,7 @@ func freeWarnings(s State) []Warning {
 	if needed {
 		w.What, w.Why = "No worker is free.", s.Lease.Cause
 		if opens := s.Lease.Opens; opens.After(s.At) {
-			w.What = fmt.Sprintf("No worker is free; the next one is at %s, in %s.",
+			w.What = fmt.Sprintf("No worker is free; the next one is at %s, in %s, if its holder is gone.",
 				instant(opens), lasting(opens.Sub(s.At)))
 		}
 	}

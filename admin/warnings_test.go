@@ -38,6 +38,10 @@ func faults() map[string]func(*State) {
 		"no_primary": func(s *State) {
 			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-1:5432", Says: "standby"}}
 		},
+		"upstream": away,
+		"lost": func(s *State) {
+			s.Lease.Lost, s.Lease.LostAt = "worker 12 is lost: it was retired", now.Add(-time.Minute)
+		},
 		"upstream_host": func(s *State) {
 			s.Upstreams.Since = now
 			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-2:5432", Says: "no answer", Trouble: "it does not answer"}}
@@ -50,6 +54,13 @@ func faults() map[string]func(*State) {
 		},
 		"id_sessions": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Full = true },
 		"id_database": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Hides = "shop" },
+	}
+}
+
+// away makes each look at PostgreSQL fail.
+func away(s *State) {
+	for i := range s.Databases {
+		s.Databases[i].Away = "dial tcp 10.0.4.1:5432: connect: connection refused"
 	}
 }
 
@@ -91,7 +102,11 @@ func TestANodeInGoodHealthHasNoWarning(t *testing.T) {
 		"the second that a function may be ahead": func(s *State) { s.Workers.FunctionAhead = time.Second },
 		"a gate that has opened":                  func(s *State) { s.Workers.Opens = now.Add(-time.Second) },
 		"a table that was not read yet":           func(s *State) { s.Workers = Workers{} },
-		"the worker given back after a drain":     func(s *State) { s.Draining, s.Lease.Held = true, false },
+		"a worker that was lost long ago": func(s *State) {
+			s.Lease.Lost, s.Lease.LostAt = "it was retired", now.Add(-time.Hour)
+		},
+		"PostgreSQL is away for one database of several": func(s *State) { s.Databases[0].Away = "EOF" },
+		"the worker given back after a drain":            func(s *State) { s.Draining, s.Lease.Held = true, false },
 	} {
 		s := healthy()
 		change(&s)

@@ -25,12 +25,26 @@ func primaryWarnings(s State) []Warning {
 	}
 	if s.Upstreams.Since.IsZero() {
 		return []Warning{{
-			Kind: "no_primary", Why: oneLine(strings.Join(said, "; ")), Commands: []string{askRecovery(hosts[0].Name)},
+			Kind: "no_primary", Severe: true,
+			Why: oneLine(strings.Join(said, "; ")), Commands: []string{askRecovery(hosts[0].Name)},
 			What: "No host of --upstream says that it is the primary: new sessions are refused.",
 			Do:   "Look whether a failover is under way. The proxy asks each host several times a second.",
 		}}
 	}
 	return all
+}
+
+// upstreamWarnings warn that PostgreSQL is away, if nobody chooses among hosts.
+func upstreamWarnings(s State) []Warning {
+	if s.Upstreams.Hosts != nil || s.Draining || !upstreamAway(s) {
+		return nil
+	}
+	first, _, _ := strings.Cut(s.Upstream, ",")
+	return []Warning{{
+		Kind: "upstream", Severe: true, Why: oneLine(s.Databases[0].Away), Commands: []string{askRecovery(first)},
+		What: "PostgreSQL does not answer: new sessions are refused.",
+		Do:   "Look whether it runs, and answers this machine. Open sessions get IDs while this proxy has any.",
+	}}
 }
 
 // askRecovery is a command that asks a host directly.

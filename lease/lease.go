@@ -106,7 +106,7 @@ const (
 // Refusal is a clean answer that grants nothing. It says why, and when to ask again.
 type Refusal struct {
 	Reason  Reason
-	Until   int64         // ticks: when the gate opens, or the next worker is free; 0 if no wait will help
+	Until   int64         // ticks: when the gate opens, or the next worker is free if its holder is gone; 0: never
 	Wait    time.Duration // from the database's now to Until; 0: no wait helps, or another session held the free row
 	Workers int           // NoWorker: how many workers for proxies are in Range
 	Retired int           // NoWorker: how many of them are retired
@@ -138,7 +138,8 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("no worker could be taken: others are taking the last of %s (%d retired) just now",
 			r.Range.of(r.Workers), r.Retired)
 	default:
-		return fmt.Sprintf("no worker is free: %s, %d of them retired, the others in use; the next is free in %v",
+		return fmt.Sprintf("no worker is free: %s, %d of them retired, the others in use; "+
+			"the next is free in %v if its holder is gone",
 			r.Range.of(r.Workers), r.Retired, wait)
 	}
 }

@@ -78,7 +78,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	if left := k.left(k.last.Until); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)
 	} else {
-		k.log.Warn(finding+"; PostgreSQL itself answers", fields...)
+		k.log.Warn(finding+"; calls go to PostgreSQL", fields...)
 	}
 }
 
@@ -147,5 +147,5 @@ func (k *Keeper) logEnd() {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "cause", k.cause)
+	k.log.Error("the grant has ended: calls go to PostgreSQL until it grants again", "cause", k.cause)
 }

@@ -30,7 +30,10 @@ type Stats struct {
 	Ahead time.Duration
 
 	Cause error         // of the last failure; nil while there is none
-	Opens time.Duration // when the gate opens or the next worker is free; 0: not known
+	Opens time.Duration // when the gate opens, or the next worker is free if its holder is gone; 0: not known
+
+	Lost   *Lost // the last loss of a lease; nil: none
+	LostAt time.Duration
 
 	// how often a row proved that acknowledged writes are gone, and when it did last
 	Forgotten   int64
@@ -149,6 +152,9 @@ func (r *record) failed(err error, held bool, at time.Duration) {
 	r.stats.Held, r.stats.Cause, r.stats.Opens = held, err, 0
 	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Wait > 0 {
 		r.stats.Opens = at + refusal.Wait
+	}
+	if lost := new(Lost); errors.As(err, &lost) {
+		r.stats.Lost, r.stats.LostAt = lost, at
 	}
 }
 

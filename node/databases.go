@@ -129,6 +129,15 @@ func (l *listing) permit(j judgement) { l.unlessOver(func() { l.permission.set(j
 // say replaces only the reasons of a judgement, and leaves the permission.
 func (l *listing) say(j judgement) { l.unlessOver(func() { l.permission.judgement.Store(&j) }) }
 
+// tellAway records whether the last look found no PostgreSQL, and why; empty: it found one.
+func (l *listing) tellAway(why string) {
+	l.unlessOver(func() {
+		j := *l.permission.judgement.Load()
+		j.away = why
+		l.permission.judgement.Store(&j)
+	})
+}
+
 func (l *listing) unlessOver(do func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -59,7 +59,7 @@ func whyNoID(err error, s admin.State) idserver.Reason {
 		return idserver.Reason{
 			SQLState: outsideYears,
 			Message: fmt.Sprintf("no ID can be given: the timestamps of the layout have ended at %s",
-				moment(s.Namespace.End)),
+				past(s.Namespace.End)),
 			Hint: "Only a namespace with another layout helps.",
 		}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -71,9 +71,9 @@ func whyNoID(err error, s admin.State) idserver.Reason {
 	}
 	why, hint := whyNoWorker(s)
 	message := "no ID can be given: " + why
-	if l.Granted && errors.Is(err, generator.ErrGrantEnded) {
-		at := " at " + moment(l.Until)
-		if l.Until.After(s.At) { // it was renewed meanwhile, or the two clocks differ
+	if l.Granted && l.Reserve <= 0 && errors.Is(err, generator.ErrGrantEnded) {
+		at := " at " + past(l.Until)
+		if l.Until.After(s.At) { // this machine's clock is behind the database's
 			at = ""
 		}
 		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended%s; %s", l.Worker, at, why)
@@ -96,10 +96,11 @@ func whyNoWorker(s admin.State) (why, hint string) {
 		return "the lease database was closed for good",
 			"Whoever runs the proxy has to point it to the database that has taken its place."
 	case reasonNoneFree:
-		if l.Opens.IsZero() {
+		if !l.Opens.After(s.At) {
 			return "no worker is free", "Whoever runs the proxy has to stop another one, or plan a wider layout."
 		}
-		return "no worker is free" + untilThen(l.Opens, s.At), tryThen(l.Opens)
+		return fmt.Sprintf("no worker is free; the next one is at %s, in %v, if its holder is gone", moment(l.Opens),
+			l.Opens.Sub(s.At).Round(time.Second)), tryThen(l.Opens)
 	case reasonCopy:
 		return "the lease database is a copy, or was restored", migrate
 	case reasonNoNamespace:
@@ -108,12 +109,15 @@ func whyNoWorker(s admin.State) (why, hint string) {
 		if l.Renewed.IsZero() {
 			return "the lease database has not answered yet", tryAgain
 		}
-		return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", moment(l.Renewed),
+		return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", past(l.Renewed),
 			s.At.Sub(l.Renewed).Round(time.Second)), "IDs come again as soon as it does. " + tryAgain
 	case reasonLost:
 		return "the worker was lost, and another one is not granted yet", tryAgain
 	}
-	if l.Granted {
+	switch {
+	case l.Reserve > 0: // since the draw
+		return "a grant has come just now", tryAgain
+	case l.Granted:
 		return "it is to be renewed", tryAgain
 	}
 	return "no worker is granted yet", tryAgain
@@ -135,7 +139,10 @@ func tryThen(then time.Time) string {
 	return "Try again then, or connect to another proxy."
 }
 
-// moment is a time for clients: rounded up, so that nobody tries too early.
+// past is a time for clients that has passed: rounded down, because what is still to come has not ended.
+func past(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
+
+// moment is a time to come, for clients: rounded up, so that nobody tries too early.
 func moment(t time.Time) string {
 	if up := t.Truncate(time.Second); up.Before(t) {
 		t = up.Add(time.Second)

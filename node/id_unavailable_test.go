@@ -67,7 +67,8 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		{
 			"no free worker", generator.ErrNoGrant,
 			admin.Lease{Reason: reasonNoneFree, Opens: now.Add(9 * time.Second)},
-			"57P03", "no ID can be given: no worker is free before 2026-03-14T09:27:03Z, in 9s", "Try again then",
+			"57P03", "no ID can be given: no worker is free; the next one is at 2026-03-14T09:27:03Z, in 9s, " +
+				"if its holder is gone", "Try again then",
 		},
 		{
 			"no worker ever again", generator.ErrNoGrant,
@@ -77,18 +78,24 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		},
 		{
 			"the grant ended, since the lease database is away", ended, away, "57P03",
-			"no ID can be given: the grant of worker 17 has ended at 2026-03-14T09:26:51Z; " +
-				"the lease database has not acknowledged since 2026-03-14T09:25:51Z, for 1m3s",
+			"no ID can be given: the grant of worker 17 has ended at 2026-03-14T09:26:50Z; " +
+				"the lease database has not acknowledged since 2026-03-14T09:25:50Z, for 1m3s",
 			"IDs come again as soon as it does. Try again",
 		},
 		{
 			"the grant ended, and nothing is known to be wrong", ended,
 			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now},
 			"57P03",
-			"the grant of worker 17 has ended at 2026-03-14T09:26:54Z; it is to be renewed", "Try again",
+			"the grant of worker 17 has ended at 2026-03-14T09:26:53Z; it is to be renewed", "Try again",
 		},
 		{
-			"the grant was renewed after the draw", ended,
+			"a grant came between the draw and its error", ended,
+			admin.Lease{Granted: true, Worker: 17, Until: now.Add(5 * time.Second), Reserve: 5 * time.Second},
+			"57P03",
+			"no ID can be given: a grant has come just now", "Try again",
+		},
+		{
+			"the grant ended, and the wall clock here is behind", ended,
 			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now.Add(time.Minute)},
 			"57P03", "the grant of worker 17 has ended; it is to be renewed", "Try again",
 		},
@@ -114,7 +121,7 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 			"the end of the layout", generator.ErrEndOfTime,
 			admin.Lease{Granted: true},
 			"SNF02",
-			"no ID can be given: the timestamps of the layout have ended at 2093-09-06T15:47:36Z",
+			"no ID can be given: the timestamps of the layout have ended at 2093-09-06T15:47:35Z",
 			"Only a namespace with another layout helps.",
 		},
 	} {

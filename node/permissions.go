@@ -20,6 +20,7 @@ type judgement struct {
 	ids, segments                proxy.Level
 	idsWhy, idsHint, segmentsWhy string
 	at                           time.Time // time of the last look that judged; zero: none
+	away                         string    // why the last look found no PostgreSQL; empty: it found one
 }
 
 // Why a database is not answered before its first look, and after its removal.
@@ -48,7 +49,7 @@ func (x *database) judged() admin.Database {
 	j := x.permission.judgement.Load()
 	return admin.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
-		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at,
+		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Away: j.away,
 	}
 }
 

@@ -54,6 +54,9 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	if st.Opens > 0 {
 		s.Lease.Opens = now.Add(st.Opens - st.At)
 	}
+	if st.Lost != nil {
+		s.Lease.Lost, s.Lease.LostAt = st.Lost.Error(), now.Add(st.LostAt-st.At)
+	}
 	if s.Lease.Forgotten = st.Forgotten; st.Forgotten > 0 {
 		s.Lease.ForgottenAt = now.Add(st.ForgottenAt - st.At)
 	}

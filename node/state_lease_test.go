@@ -145,7 +145,8 @@ func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
 	server.Do(t, server.Connect(t, direct),
 		"UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE worker = $1", first)
 	l := r.tells(t, "another worker", func(s admin.State) bool { return s.Lease.Held && s.Lease.Worker != first }).Lease
-	if l.Renewals["lost"] != 1 || l.Acquisitions["ok"] != 2 || l.Reason != "" {
+	if l.Renewals["lost"] != 1 || l.Acquisitions["ok"] != 2 || l.Reason != "" ||
+		!strings.HasSuffix(l.Lost, "it was retired") || l.LostAt.IsZero() || l.LostAt.After(r.State().At) {
 		t.Errorf("the lease is %+v", l)
 	}
 }

@@ -120,6 +120,23 @@ func TestADatabaseThatIsNotAnsweredSaysWhyAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestADatabaseSaysThatPostgreSQLIsAwayWhileItIsAndKeepsItsPermission(t *testing.T) {
+	t.Parallel()
+	cluster := server.Private(t, nil)
+	r := start(t, settings(t, migrated(t, cluster.URL("postgres")), "steadfast"))
+	r.answers(t)
+	if d := r.State().Databases[0]; d.Away != "" {
+		t.Errorf("before, it tells %+v", d)
+	}
+	thaw := server.Freeze(t, cluster)
+	d := r.tells(t, "that nobody answers", func(s admin.State) bool { return s.Databases[0].Away != "" }).Databases[0]
+	if d.IDs != "all" || d.Judged.IsZero() {
+		t.Errorf("while PostgreSQL is away it tells %+v", d)
+	}
+	thaw()
+	r.tells(t, "that PostgreSQL is back", func(s admin.State) bool { return s.Databases[0].Away == "" })
+}
+
 func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Migrated(t)

@@ -202,6 +202,11 @@ func (d *databaseWatch) unanswered(err error) {
 	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))
 	}
+	missing := ""
+	if says == away {
+		missing = f.why
+	}
+	d.tellAway(missing)
 	d.report(f)
 }
 

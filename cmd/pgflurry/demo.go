@@ -163,7 +163,7 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	select {
 	case <-n.Answering():
 	case <-patience.C:
-		fmt.Fprintf(out, "no IDs come from memory after %v, so PostgreSQL itself answers; the log says why\n",
+		fmt.Fprintf(out, "no IDs come from memory after %v, so calls go to PostgreSQL; the log says why\n",
 			grantPatience)
 	case err := <-ended:
 		return errors.Join(err, server.ended(ctx))

@@ -139,7 +139,8 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
 	tab.Await(`document.querySelector("#part-warnings").hidden`)
 	server.Freeze(t, cluster)
 	warns(t, tab, "reserve", "under a third of the window", "pgflurry migrate status")
-	tab.Await(`document.querySelector("#sentence").textContent.includes("PostgreSQL itself answers")`)
+	tab.Await(`document.querySelector("#sentence").textContent.includes("PostgreSQL, which does not answer")`)
+	tab.Await(`document.querySelector("[data-kind=upstream]")`)
 	tab.Picture("real-frozen")
 }
 
