@@ -44,6 +44,7 @@ func TestTheSessionOfADeafClientEndsWithItsBackend(t *testing.T) {
 			settings := proxytest.Settings(server.Parse(t, direct).Host)
 			settings.ClientTLS = offer
 			if c.unix {
+				settings.UnixUpstreamTrustsClients = true
 				socket := ".s.PGSQL." + server.Parse(t, direct).Port()
 				path := filepath.Join(server.Cluster(t).SocketDir, socket)
 				settings.Upstream = []proxy.Host{{Network: "unix", Address: path}}
