@@ -322,7 +322,7 @@ func (c *conversation) state() tally.State {
 func (c *conversation) forwardsParse(e *entry, body []byte, whole bool) {
 	name, text, f := c.readParse(body, whole)
 	c.forget(name)
-	c.risky = c.risky || statement.Deallocates(text)
+	c.risky = c.risky || statement.Deallocates(text, whole)
 	if len(name) == 0 {
 		e.makes |= unnamedStatement
 	}

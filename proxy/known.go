@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/binary"
+	"unicode/utf8"
 
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
@@ -47,13 +49,24 @@ func (c *conversation) answerable(name []byte) *known {
 	return k
 }
 
-// forget forgets the statement of this name, compared as PostgreSQL compares names.
+// forget forgets the statement of this name, compared as PostgreSQL compares names. It forgets every named one if the
+// name is not pure ASCII: the client's encoding decides which name that is. Two bytes can be a backslash
+// (SHIFT_JIS_2004).
 func (c *conversation) forget(name []byte) {
-	if len(name) == 0 {
+	switch {
+	case len(name) == 0:
 		c.knownUnnamed = nil
-		return
+	case !isPlain(name):
+		clear(c.named)
+		c.columns = 0
+	default:
+		c.drop(string(name[:min(len(name), wire.NameBytes)]))
 	}
-	c.drop(string(name[:min(len(name), wire.NameBytes)]))
+}
+
+// isPlain says whether a name means the same in every encoding.
+func isPlain(name []byte) bool {
+	return !bytes.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func (c *conversation) drop(name string) {
@@ -70,13 +83,8 @@ func (c *conversation) remember(name []byte, k *known) bool {
 	case len(name) == 0:
 		c.knownUnnamed = k
 		return true
-	case len(name) > wire.NameBytes:
+	case len(name) > wire.NameBytes, !isPlain(name):
 		return false
-	}
-	for _, b := range name {
-		if !statement.IsPlain(b) {
-			return false
-		}
 	}
 	if !c.hasRoom(k) {
 		for name, old := range c.named {

@@ -66,7 +66,16 @@ func TestWhatMayHaveDeallocatedAStatementForgetsIt(t *testing.T) {
 		"a FunctionCall": {
 			message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I')),
 		},
-		"a Parse of its name": {join(parse("s", "SELECT 5"), syncIt), failed},
+		"a Parse of its name":            {join(parse("s", "SELECT 5"), syncIt), failed},
+		"a DO behind an empty statement": {named(";DO 'x'"), failed},
+		"a DO whose text is too large":   {named(strings.Repeat(" ", 9000) + "DO 'x'"), failed},
+		"a DO behind a long comment":     {named("--" + strings.Repeat("x", 9000) + "\nDO 'x'"), failed},
+		"the Close of a name that the encoding decides about": {
+			join(message('C', []byte{'S'}, z("\x81\x5f")), syncIt), join(closeDone, ready('I')),
+		},
+		"the Parse of a name that the encoding decides about": {
+			join(parse("\x81\x5f", "SELECT 5"), syncIt), join(parseDone, ready('I')),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})

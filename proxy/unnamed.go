@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"pgflurry/proxy/wire"
 )
@@ -88,5 +87,5 @@ func dropsUnnamed(kind byte, body []byte, whole bool) bool {
 	}
 	name, rest := cutName(body)
 	text, _, ok := cutTypes(rest)
-	return ok && len(name) == 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	return ok && len(name) == 0 && isPlain(text)
 }

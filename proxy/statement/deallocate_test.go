@@ -61,11 +61,24 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 func TestOfAStatementThatIsPreparedTheFirstWordTells(t *testing.T) {
 	for sql, want := range map[string]bool{
 		"DEALLOCATE s": true, "/* x */ call p()": true, "é": true,
+		";DEALLOCATE s": true, " ; ;\n;-- x\nDO ''": true, ";'": true, ";": false, ";SELECT 1": false,
 		"INSERT INTO t VALUES (';DEALLOCATE')": false, "SELECT 1; DEALLOCATE s": false,
-		"INSERT INTO t VALUES ('cut of": false,
+		"DEALL": false, "": false, " -- x": false, "/* x */": false,
 	} {
-		if got := Deallocates([]byte(sql)); got != want {
+		if got := Deallocates([]byte(sql), true); got != want {
 			t.Errorf("Deallocates(%q) = %v; want %v", sql, got, want)
+		}
+	}
+}
+
+func TestATextThatIsNotWholeDeallocatesUnlessItsFirstWordIsAnother(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"": true, " \n": true, "-- x": true, "-- x\n": true, "/* x": true, "/* x */": true, ";": true, ";;;": true,
+		"DEALL": true, "SELECT": true, "D": true, "DO ": true, ";CALL p(": true,
+		"INSERT INTO t VALUES ('cut of": false, "/* x */ SELECT ": false, ";SELECT 1": false, "(": true, "(S": false,
+	} {
+		if got := Deallocates([]byte(sql), false); got != want {
+			t.Errorf("Deallocates(%q, not whole) = %v; want %v", sql, got, want)
 		}
 	}
 }
