@@ -5,26 +5,29 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Answers says which forms of a call a proxy may answer in one database. It forwards all others.
+// Answers says which calls a proxy may answer in one database. It forwards all others.
 type Answers struct {
-	All bool // calls that name the schema of the function; if false, none at all
-	// also the other calls: those that name no schema, and those of an alias
-	Unqualified bool
-	// a sentence for operators, if one of the two is false and they may not expect that
+	// Names are what such a call may use: functions, and types of its casts. They stand as in the text of a statement,
+	// "next_snowflake" and "public.next_snowflake". Each surely means what pgflurry, or PostgreSQL itself, means by it.
+	Names []string
+	// a sentence for operators, if a name is missing and they may not expect that
 	Why string
 }
+
+// Permit says whether calls may use this name.
+func (a Answers) Permit(name string) bool { return slices.Contains(a.Names, name) }
 
 var (
 	//go:embed answerable.sql
 	answerableSQL string
-	//go:embed answerable_segments.sql
-	answerableSegmentsSQL string
-	//go:embed segment_origin.sql
-	segmentOriginSQL string
+	//go:embed segment_table.sql
+	segmentTableSQL string
 )
 
 // A Judgement is what a proxy may answer in one database, as one look has found it.
@@ -32,8 +35,9 @@ type Judgement struct {
 	Namespace         // the zero value: the database has none
 	IDs       Answers // next_snowflake() and next_snowflakes(n)
 	Segments  Answers // next_segment(tag) and next_segments(tag, n)
-	// Nothing is why neither may be answered, whatever functions are there: another namespace, a copy, closed. Empty:
-	// the functions and rights decide.
+	Others    Answers // what both may use: generate_series(1, n), ::text, ::int8
+	// Nothing is why none may be answered, whatever functions are there: another namespace, a copy, closed. Empty: the
+	// functions and rights decide.
 	Nothing string
 	// SegmentOrigin says which database and table the rows of the tags are in, for comparison. Empty: no statement.
 	SegmentOrigin string
@@ -50,8 +54,7 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, 
 	questions := &pgx.Batch{}
 	questions.Queue(readSQL)
 	questions.Queue(answerableSQL)
-	questions.Queue(answerableSegmentsSQL)
-	questions.Queue(segmentOriginSQL)
+	questions.Queue(segmentTableSQL)
 	answers := conn.SendBatch(ctx, questions)
 	defer answers.Close()
 	n, err := scan(conn, answers.QueryRow())
@@ -72,64 +75,100 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, 
 		j.IDs, j.Segments = Answers{Why: j.Nothing}, Answers{Why: j.Nothing}
 		return j, nil
 	}
-	if j.IDs, err = answerableIDs(answers.QueryRow(), n.Database); err == nil {
-		j.Segments, err = answerableSegments(answers.QueryRow(), n.Database)
+	rows, err := answers.Query()
+	if err != nil {
+		return j, cannotJudge(n.Database, err)
 	}
-	if err == nil {
-		err = answers.QueryRow().Scan(&j.SegmentOrigin)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[meaning])
+	if err != nil {
+		return j, cannotJudge(n.Database, err)
 	}
-	return j, err
+	var role string
+	var mayReserve bool
+	if err := answers.QueryRow().Scan(&j.SegmentOrigin, &mayReserve, &role); err != nil {
+		return j, cannotJudge(n.Database, err)
+	}
+	j.judge(found)
+	if !mayReserve {
+		j.Segments = Answers{Why: fmt.Sprintf("role %q may not reserve blocks in database %q; as the owner run: %s",
+			role, n.Database, GrantLease(role))}
+	}
+	return j, nil
 }
 
-func answerableIDs(row pgx.Row, database string) (Answers, error) {
-	var installed, everybody bool
-	var overload, elsewhere string
-	if err := row.Scan(&installed, &everybody, &overload, &elsewhere); err != nil {
-		return Answers{}, fmt.Errorf("reading which functions database %q has: %w", database, err)
+func cannotJudge(database string, err error) error {
+	return fmt.Errorf("reading which functions database %q has: %w", database, err)
+}
+
+// meaning is a row of answerable.sql: what one name with one schema means.
+type meaning struct {
+	Schema, Name string
+	There        bool   // as a call means it
+	Everybody    bool   // PUBLIC may use it
+	Beside       string // something else that has the name, in the same schema
+	Elsewhere    string // the same in another schema
+}
+
+// judge finds the names that calls may use. A name without a schema is sure if nothing else in the database has it: any
+// schema may be in a search_path. Then it means what is in public, or PostgreSQL's own.
+func (j *Judgement) judge(found []meaning) {
+	answers := map[string]*Answers{
+		"next_snowflake": &j.IDs, "next_snowflakes": &j.IDs,
+		"next_segment": &j.Segments, "next_segments": &j.Segments,
 	}
+	sure := make(map[string]bool)
+	for _, m := range found {
+		a, known := answers[m.Name]
+		if !known {
+			a = &j.Others
+		}
+		full := m.Schema + "." + m.Name
+		sure[full] = m.There && m.Everybody && m.Beside == ""
+		switch full { // these call another one
+		case "public.next_snowflakes":
+			sure[full] = sure[full] && sure["public.next_snowflake"]
+		case "public.next_segment", "public.next_segments":
+			sure[full] = sure[full] && sure["pgflurry."+m.Name]
+		}
+		if sure[full] {
+			a.Names = append(a.Names, full)
+			if m.Schema != "pgflurry" && m.Elsewhere == "" {
+				a.Names = append(a.Names, m.Name)
+			}
+		}
+		if a.Why == "" {
+			a.Why = m.why(j.Database)
+		}
+	}
+	if j.IDs.Why == "" {
+		j.IDs.Why = j.Others.Why
+	}
+}
+
+// why says what keeps calls from being answered; empty: nothing, or nobody expects them.
+func (m meaning) why(database string) string {
+	isAlias := m.Schema == "public" && strings.HasPrefix(m.Name, "next_segment")
 	switch {
-	case !installed:
-		return Answers{Why: fmt.Sprintf("database %q lacks pgflurry's public.next_snowflake()", database)}, nil
-	case !everybody:
-		return Answers{Why: fmt.Sprintf("EXECUTE on next_snowflake() was revoked from PUBLIC in database %q: "+
+	case m.Beside != "":
+		what := "PostgreSQL decides which is meant"
+		if isAlias {
+			what = "calls that do not name schema pgflurry are forwarded"
+		}
+		return fmt.Sprintf("in database %q the name %s can mean %s: %s", database, m.Name, m.Beside, what)
+	case isAlias && !m.There: // "migrate up --functions all" was not asked for
+		return ""
+	case !m.There:
+		return fmt.Sprintf("database %q lacks pgflurry's function %s.%s", database, m.Schema, m.Name)
+	case !m.Everybody && m.Schema == "public" && !isAlias:
+		return fmt.Sprintf("EXECUTE on %s() was revoked from PUBLIC in database %q: "+
 			"PostgreSQL decides who may call it, until GRANT EXECUTE ON FUNCTION public.next_snowflake(), "+
-			"public.next_snowflakes(bigint) TO PUBLIC", database)}, nil
-	case overload != "":
-		return Answers{
-			Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant",
-				database, overload),
-		}, nil
-	case elsewhere != "":
-		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: "+
-			"calls that name no schema are forwarded", database, elsewhere)}, nil
+			"public.next_snowflakes(bigint) TO PUBLIC", m.Name, database)
+	case !m.Everybody:
+		return fmt.Sprintf("EXECUTE on %s() was revoked from PUBLIC in database %q: PostgreSQL decides who may call it",
+			m.Name, database)
+	case m.Elsewhere != "":
+		return fmt.Sprintf("in database %q the name %s can mean %s: calls that name no schema are forwarded",
+			database, m.Name, m.Elsewhere)
 	}
-	return Answers{All: true, Unqualified: true}, nil
-}
-
-func answerableSegments(row pgx.Row, database string) (Answers, error) {
-	var installed, aliases, everybody, mayReserve bool
-	var beside, elsewhere, role string
-	if err := row.Scan(&installed, &aliases, &everybody, &beside, &elsewhere, &mayReserve, &role); err != nil {
-		return Answers{}, fmt.Errorf("reading which functions database %q has: %w", database, err)
-	}
-	switch {
-	case beside != "":
-		return Answers{
-			Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant",
-				database, beside),
-		}, nil
-	case !installed:
-		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions "+
-			"pgflurry.next_segment(text) and pgflurry.next_segments(text, bigint)", database)}, nil
-	case !everybody:
-		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: "+
-			"PostgreSQL decides who may call it", database)}, nil
-	case !mayReserve:
-		return Answers{Why: fmt.Sprintf("role %q may not reserve blocks in database %q; as the owner run: %s",
-			role, database, GrantLease(role))}, nil
-	case elsewhere != "":
-		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: "+
-			"calls that do not name schema pgflurry are forwarded", database, elsewhere)}, nil
-	}
-	return Answers{All: true, Unqualified: aliases}, nil
+	return ""
 }

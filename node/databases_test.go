@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"pgflurry/proxy"
+	"pgflurry/proxy/statement"
 	"pgflurry/segment"
 )
 
@@ -30,19 +30,19 @@ func relist(t *testing.T, d *databases, names ...string) {
 }
 
 // everything is the judgement of a watch that finds no fault.
-var everything = judgement{ids: proxy.AnswerAll, segments: proxy.AnswerAll}
+var everything = judgement{names: statement.AllNames, ids: answerAll, segments: answerAll}
 
 func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
 	d := listOf(t, "app", "reports")
 	app := d.listed[0]
 	app.permit(everything)
-	if j := app.permission.judgement.Load(); j.ids != proxy.AnswerAll {
+	if j := app.permission.judgement.Load(); j.ids != answerAll {
 		t.Fatalf("it may be answered by %v", j.ids)
 	}
 	kept := d.permissionOf("app")
 	relist(t, d, "reports")
 	app.permit(everything) // from a look that began before the removal
-	if j := app.permission.judgement.Load(); j.ids != proxy.AnswerNothing || j.segments != proxy.AnswerNothing {
+	if j := app.permission.judgement.Load(); j.ids != answerNothing || j.segments != answerNothing {
 		t.Errorf("taken off the list it may be answered by %v", j.ids)
 	}
 	if _, _, err := d.numbersOf("app").TryNextN([]byte("tag"), 1); err == nil {
@@ -54,7 +54,7 @@ func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(
 			len(d.listed))
 	}
 	d.listed[1].permit(everything)
-	if d.permissionOf("app") != kept || app.permission.judgement.Load().ids != proxy.AnswerAll {
+	if d.permissionOf("app") != kept || app.permission.judgement.Load().ids != answerAll {
 		t.Error("a session from before is not answered again")
 	}
 	if d.permissionOf("other") != nil || d.numbersOf("other") != nil {

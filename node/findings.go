@@ -6,22 +6,21 @@ import (
 	"time"
 
 	"pgflurry/hint"
-	"pgflurry/proxy"
 	"pgflurry/reminder"
 )
 
 // idFindings word the result of a look at a database for IDs. Whether there are IDs at all is up to the keeper.
-var idFindings = map[proxy.Level]string{
-	proxy.AnswerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
-	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory, while a worker is held",
-	proxy.AnswerAll:       "calls are answered from memory while a worker is held",
+var idFindings = map[level]string{
+	answerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
+	answerQualified: "only calls of public.next_snowflake() are answered from memory, while a worker is held",
+	answerAll:       "calls are answered from memory while a worker is held",
 }
 
 // segmentFindings word the result of a look at a database for segments.
-var segmentFindings = map[proxy.Level]string{
-	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
-	proxy.AnswerQualified: "pgflurry.next_segment() is answered from memory",
-	proxy.AnswerAll:       "next_segment() is answered from memory",
+var segmentFindings = map[level]string{
+	answerNothing:   "next_segment() is relayed to PostgreSQL",
+	answerQualified: "pgflurry.next_segment() is answered from memory",
+	answerAll:       "next_segment() is answered from memory",
 }
 
 // The subjects of findings.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-
-	"pgflurry/proxy"
 )
 
 // idSegments gives sessions of the ID database the segments of one listed database.
@@ -51,7 +49,7 @@ func (s *idSegments) find() (*database, error) {
 		return nil, errNotListed
 	}
 	switch j := db.permission.judgement.Load(); {
-	case j.segments != proxy.AnswerNothing:
+	case j.segments != answerNothing:
 		return db, nil
 	case j.at.IsZero():
 		return nil, errNotJudged

@@ -8,14 +8,14 @@ import (
 
 	"pgflurry/namespace"
 	"pgflurry/proxy"
+	"pgflurry/proxy/statement"
 	"pgflurry/segment"
 )
 
-// permits says whether a permission has this level for IDs and for numbers.
-func permits(p *proxy.Permission, l proxy.Level) bool {
+// permits says whether a permission has these names.
+func permits(p *proxy.Permission, names statement.Names) bool {
 	var same proxy.Permission
-	same.Set(l)
-	same.SetSegments(l)
+	same.Set(names)
 	return reflect.DeepEqual(p, &same)
 }
 
@@ -28,7 +28,7 @@ func TestInvariant10SessionsFromBeforeAnotherPlaceAreNotAnsweredAnyMore(t *testi
 	before, numbers := d.permissionOf("app"), d.numbersOf("app")
 	app.isAt("") // a standby makes no statement
 	app.isAt("a")
-	if !permits(before, proxy.AnswerAll) {
+	if !permits(before, statement.AllNames) {
 		t.Error("at the same place a session is not answered any more")
 	}
 	app.isAt("b")
@@ -37,11 +37,11 @@ func TestInvariant10SessionsFromBeforeAnotherPlaceAreNotAnsweredAnyMore(t *testi
 	app.isAt("a") // back again: nobody knows where the session was meanwhile
 	app.permit(everything)
 	for name, p := range map[string]*proxy.Permission{"a": before, "b": after} {
-		if !permits(p, proxy.AnswerNothing) {
+		if !permits(p, 0) {
 			t.Errorf("a session from %s is answered", name)
 		}
 	}
-	if !permits(d.permissionOf("app"), proxy.AnswerAll) {
+	if !permits(d.permissionOf("app"), statement.AllNames) {
 		t.Error("a new session is not answered")
 	}
 	relist(t, d)

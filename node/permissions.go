@@ -1,12 +1,14 @@
 package node
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"pgflurry/admin"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
+	"pgflurry/proxy/statement"
 )
 
 // A permission is what sessions to a database may get from memory, and the judgement behind it.
@@ -17,7 +19,8 @@ type permission struct {
 
 // A judgement is the result of the looks at a database.
 type judgement struct {
-	ids, segments                proxy.Level
+	names                        statement.Names // what calls from memory may use
+	ids, segments                level
 	idsWhy, idsHint, segmentsWhy string
 	at                           time.Time // time of the last look that judged; zero: none
 	away                         string    // why the last look found no PostgreSQL; empty: it found one
@@ -31,17 +34,13 @@ const (
 
 // set applies a judgement.
 func (p *permission) set(j judgement) {
-	sessions := p.sessions.Load()
-	sessions.Set(j.ids)
-	sessions.SetSegments(j.segments)
+	p.sessions.Load().Set(j.names)
 	p.judgement.Store(&j)
 }
 
 // part takes the permission from all sessions that have begun, for good. Judgements are about later ones.
 func (p *permission) part() {
-	before := p.sessions.Swap(new(proxy.Permission))
-	before.Set(proxy.AnswerNothing)
-	before.SetSegments(proxy.AnswerNothing)
+	p.sessions.Swap(new(proxy.Permission)).Set(0)
 }
 
 // judged is the judgement of a listed database, for operators.
@@ -53,18 +52,34 @@ func (x *database) judged() admin.Database {
 	}
 }
 
+// level is how much of a judgement's calls are answered, for operators.
+type level uint8
+
+const (
+	answerNothing   level = iota
+	answerQualified       // calls that name the schema of the function
+	answerAll
+)
+
 // levelNames are the names of levels for operators.
-var levelNames = map[proxy.Level]string{
-	proxy.AnswerNothing: "none", proxy.AnswerQualified: "qualified", proxy.AnswerAll: "all",
+var levelNames = map[level]string{answerNothing: "none", answerQualified: "qualified", answerAll: "all"}
+
+// levelOf is the level for a function, by the call of a single value.
+func levelOf(a namespace.Answers, schema, function string) level {
+	switch {
+	case !a.Permit(schema + "." + function):
+		return answerNothing
+	case !a.Permit(function):
+		return answerQualified
+	}
+	return answerAll
 }
 
-// levelOf translates what a database may be answered.
-func levelOf(a namespace.Answers) proxy.Level {
-	switch {
-	case !a.All:
-		return proxy.AnswerNothing
-	case !a.Unqualified:
-		return proxy.AnswerQualified
+// judgementOf is what a look has found.
+func judgementOf(j namespace.Judgement, at time.Time) judgement {
+	return judgement{
+		names: statement.NamesOf(slices.Concat(j.IDs.Names, j.Segments.Names, j.Others.Names)...),
+		ids:   levelOf(j.IDs, "public", "next_snowflake"), idsWhy: j.IDs.Why,
+		segments: levelOf(j.Segments, "pgflurry", "next_segment"), segmentsWhy: j.Segments.Why, at: at,
 	}
-	return proxy.AnswerAll
 }

@@ -47,8 +47,8 @@ func (d *databaseWatch) compare(j *namespace.Judgement) {
 	}
 	if !agreed {
 		why := fmt.Sprintf("looks have found two databases at this address in the last %v", placeRest)
-		for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments} {
-			if answers.All {
+		for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments, &j.Others} {
+			if len(answers.Names) > 0 {
 				*answers = namespace.Answers{Why: why}
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"pgflurry/hint"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-	"pgflurry/proxy"
 	"pgflurry/reminder"
 )
 
@@ -150,7 +149,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		if judged, err = namespace.Answerable(ctx, conn, d.id); err != nil {
 			return err
 		}
-		if judged.IDs.All {
+		if judged.IDs.Permit("public.next_snowflake") {
 			d.mend(ctx, conn)
 		}
 		return d.meet(ctx, conn)
@@ -162,17 +161,19 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	d.seen, d.unasked = true, 0
 	d.tellOrigin(origin, judged)
 	d.compare(&judged)
-	ids, numbers := levelOf(judged.IDs), levelOf(judged.Segments)
-	d.permit(judgement{
-		ids: ids, segments: numbers, idsWhy: judged.IDs.Why, segmentsWhy: judged.Segments.Why, at: d.clock.wall(),
-	})
+	j := judgementOf(judged, d.clock.wall())
+	d.permit(j)
 	if first {
 		d.databases.wasJudged(d.listing)
 	}
-	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.IDs.Why, fault: slog.LevelWarn})
-	// having no segments is no fault
+	// that a rare form is forwarded is no fault, nor is it to have no segments
+	fault := slog.LevelWarn
+	if j.ids == answerAll {
+		fault = slog.LevelInfo
+	}
+	d.report(finding{about: aboutIDs, what: idFindings[j.ids], why: j.idsWhy, fault: fault})
 	d.report(finding{
-		about: aboutSegments, what: segmentFindings[numbers], why: judged.Segments.Why, fault: slog.LevelInfo,
+		about: aboutSegments, what: segmentFindings[j.segments], why: j.segmentsWhy, fault: slog.LevelInfo,
 	})
 	return nil
 }
@@ -185,7 +186,7 @@ func (d *databaseWatch) unanswered(err error) {
 		fault: slog.LevelWarn,
 	}
 	if wrong := new(wrongDatabase); errors.As(err, &wrong) {
-		f.what, f.fault = idFindings[proxy.AnswerNothing], slog.LevelError
+		f.what, f.fault = idFindings[answerNothing], slog.LevelError
 	}
 	says := meaningOf(err)
 	if says == unasked {
@@ -197,7 +198,7 @@ func (d *databaseWatch) unanswered(err error) {
 	case d.unasked >= mostUnasked:
 		expired := fmt.Sprintf("the permission has expired, for %d looks in a row had no answer", mostUnasked)
 		d.permit(d.nothing(expired+": "+f.why, f.hint))
-		f.what = expired + ": " + idFindings[proxy.AnswerNothing]
+		f.what = expired + ": " + idFindings[answerNothing]
 		f.kind = f.what // one kind, whatever each look fails of
 	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))

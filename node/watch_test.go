@@ -21,12 +21,11 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/namespace"
-	"pgflurry/proxy"
 	"pgflurry/tests/support/scripted"
 )
 
 // levels records what a watch permits.
-type levels struct{ ids []proxy.Level }
+type levels struct{ ids []level }
 
 func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
 
@@ -91,7 +90,7 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 				t.Errorf("the end is told %d times:\n%s", n, log)
 			}
 			for _, level := range permitted.ids {
-				if level != proxy.AnswerNothing {
+				if level != answerNothing {
 					t.Errorf("the permission is %v", level)
 				}
 			}

@@ -34,8 +34,7 @@ func (e *endless) Write(b []byte) (int, error) {
 // quietSession is a session at its first ReadyForQuery, without its goroutines.
 func quietSession(fromClient, fromUpstream []byte) *session {
 	all := &Permission{}
-	all.Set(AnswerAll)
-	all.SetSegments(AnswerAll)
+	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
 		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client),

@@ -86,7 +86,8 @@
 // https://www.postgresql.org/docs/current/protocol-flow.html:
 //
 //  1. The session is no replication session, and the proxy can match its replies to its batches (below).
-//  2. Its database belongs to the namespace (Permission), and the form can only mean our function.
+//  2. Its database belongs to the namespace, and each name in the form can only mean what is ours, or PostgreSQL's own
+//     (Permission).
 //  3. Upstream owes nothing: startup is over, and the ReadyForQuery of every forwarded batch has been relayed.
 //  4. The last ReadyForQuery said I or T, never E.
 //  5. The text of each statement is an answered form (package statement). For a named statement, or one of an earlier

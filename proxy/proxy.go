@@ -43,34 +43,15 @@ type Segments interface {
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Permission says which answered forms a session may get from memory. It may change while sessions use it. The zero
-// value and nil permit nothing.
-type Permission struct{ ids, segments atomic.Int32 }
+// Permission says which answered forms a session may get from memory: those all of whose names surely mean what they
+// seem to mean. It may change while sessions use it. The zero value and nil permit nothing.
+type Permission struct{ names atomic.Uint32 }
 
-// Level is how much a Permission permits.
-type Level int32
-
-const (
-	AnswerNothing   Level = iota // forward everything
-	AnswerQualified              // only functions with their schema: pgflurry.next_segment('a')
-	AnswerAll                    // other names as well: no other function can be meant
-)
-
-// Set sets the level for IDs from now on.
-func (p *Permission) Set(l Level) { p.ids.Store(int32(l)) }
-
-// SetSegments sets the level for numbers of business tags from now on.
-func (p *Permission) SetSegments(l Level) { p.segments.Store(int32(l)) }
+// Set permits forms of these names from now on.
+func (p *Permission) Set(names statement.Names) { p.names.Store(uint32(names)) }
 
 func (p *Permission) allows(f *statement.Form) bool {
-	if p == nil {
-		return false
-	}
-	l := Level(p.ids.Load())
-	if f.Tag != nil {
-		l = Level(p.segments.Load())
-	}
-	return l == AnswerAll || (l == AnswerQualified && !f.Unqualified)
+	return p != nil && f.Names&^statement.Names(p.names.Load()) == 0
 }
 
 // Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.

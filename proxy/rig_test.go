@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"pgflurry/proxy/statement"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,8 +81,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 		}
 	}()
 	all := &Permission{}
-	all.Set(AnswerAll)
-	all.SetSegments(AnswerAll)
+	all.Set(statement.AllNames)
 	settings := Settings{
 		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: ids,
 		Segments: func(database string) Segments {

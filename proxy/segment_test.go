@@ -108,22 +108,32 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 	}
 }
 
-func TestNumbersOfATagHaveAPermissionOfTheirOwn(t *testing.T) {
-	ids, named := statement.Form{}, statement.Form{Tag: &statement.Tag{Text: []byte("order")}}
-	bare := named
-	bare.Unqualified = true
-	p := &Permission{}
-	p.Set(AnswerAll)
-	if !p.allows(&ids) || p.allows(&named) {
-		t.Error("the permission for IDs is taken for that of segments")
+func TestAFormIsPermittedByItsOwnNames(t *testing.T) {
+	p, forms := &Permission{}, map[string]*statement.Form{}
+	for _, sql := range []string{
+		"SELECT next_snowflake()", "SELECT next_segment('order')", "SELECT pgflurry.next_segment('order')",
+	} {
+		forms[sql], _ = statement.Match([]byte(sql))
 	}
-	p.Set(AnswerNothing)
-	p.SetSegments(AnswerQualified)
-	if p.allows(&ids) || !p.allows(&named) || p.allows(&bare) {
-		t.Error("AnswerQualified for segments permits something else")
+	for _, c := range []struct {
+		permitted string
+		answered  string
+	}{
+		{"next_snowflake", "SELECT next_snowflake()"},
+		{"next_segment", "SELECT next_segment('order')"},
+		{"pgflurry.next_segment", "SELECT pgflurry.next_segment('order')"},
+		{"", ""},
+	} {
+		p.Set(statement.NamesOf(c.permitted))
+		for sql, f := range forms {
+			if p.allows(f) != (sql == c.answered) {
+				t.Errorf("with permission for %q, %q is answered: %v", c.permitted, sql, p.allows(f))
+			}
+		}
 	}
+	p.Set(statement.AllNames)
 	s := &session{permission: p}
-	if s.mayAnswer(&named) {
+	if s.mayAnswer(forms["SELECT next_segment('order')"]) {
 		t.Error("a session without a source of segments answers")
 	}
 }

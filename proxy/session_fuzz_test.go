@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/statement"
 )
 
 // The states that a session may be in when its peers begin to send anything.
@@ -108,7 +109,7 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 		}
 	})
 	all := &Permission{}
-	all.Set(AnswerAll)
+	all.Set(statement.AllNames)
 	p, err := New(Settings{
 		Upstream: []Host{{Network: "unix", Address: address}}, UnixUpstreamTrustsClients: true, IDs: &counter{},
 		Permission: func(string) *Permission {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/statement"
 )
 
 func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T) {
@@ -187,11 +188,11 @@ func TestAPermissionCanChangeWhileSessionsLive(t *testing.T) {
 	p := r.proxy.permission("d")
 	r.send(ourQuery)
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
-	p.Set(AnswerQualified)
+	p.Set(statement.NamesOf("public.next_snowflake"))
 	r.relays(ourQuery, join(complete("SELECT 1"), ready('I')))
 	r.send(query("SELECT public.next_snowflake()"))
 	r.toClient(ourRow, dataRow("2"), complete("SELECT 1"), ready('I'))
-	p.Set(AnswerNothing)
+	p.Set(0)
 	r.send(query("SELECT public.next_snowflake()"))
 	r.toUpstream(query("SELECT public.next_snowflake()"))
 }

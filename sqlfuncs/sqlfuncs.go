@@ -31,7 +31,6 @@ var order = [...]string{
 	"revision.sql",
 	"identity.sql",
 	"lease_rights.sql",
-	"searched.sql",
 	"ticks.sql",
 	"closing.sql",
 	"guards.sql",

@@ -3,6 +3,7 @@
 //
 //	text ──► tokenize.go ──► match.go ──────► Form: columns, rows, tag
 //	         (its tokens)    words.go (keywords)
+//	              │          names.go (what PostgreSQL has to look up)
 //	              └────────► deallocate.go ─► may it drop prepared statements?
 //
 //	text ──► scan.go: the tokens of any SQL, for sessions without a PostgreSQL

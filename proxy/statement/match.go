@@ -41,9 +41,8 @@ type Form struct {
 	CountParam bool
 	// Series means that this parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
 	Series bool
-	// Unqualified means that a function was named without the schema in which it lives: public for IDs, pgflurry for
-	// numbers of a tag. Then search_path, or an alias in public, decides which function it is.
-	Unqualified bool
+	// Names is what PostgreSQL has to look up to understand the form.
+	Names Names
 	// Tag is the tag of the numbers; nil: the values are IDs.
 	Tag *Tag
 }
@@ -139,7 +138,7 @@ func (p *parser) end() bool {
 }
 
 func (p *parser) call() bool {
-	segment, ok := p.function("next_snowflake", "next_segment")
+	segment, ok := p.function(nextSnowflake, nextSegment)
 	if !ok || !p.mark('(') || (segment && !p.tag()) || !p.mark(')') {
 		return false
 	}
@@ -155,7 +154,10 @@ func (p *parser) call() bool {
 		switch {
 		case p.keyword("text"):
 			c.Text = true
-		case p.keyword("bigint"), p.keyword("int8"):
+			p.form.Names |= nameOf(unqualified, typeText)
+		case p.keyword("int8"):
+			p.form.Names |= nameOf(unqualified, typeInt8)
+		case p.keyword("bigint"): // no name: the grammar knows this word
 		default:
 			return false
 		}
@@ -172,15 +174,16 @@ func (p *parser) series() bool {
 	ok := p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') &&
 		p.alias(&ignored)
 	p.form.Series = p.form.CountParam
+	p.form.Names |= nameOf(unqualified, generateSeries)
 	return ok
 }
 
 // ids reads a set-returning function. Its only column has the table's name, unless the alias names the column.
 func (p *parser) ids() bool {
-	segment, ok := p.function("next_snowflakes", "next_segments")
-	name := "next_snowflakes"
+	segment, ok := p.function(nextSnowflakes, nextSegments)
+	name := words[nextSnowflakes]
 	if segment {
-		name = "next_segments"
+		name = words[nextSegments]
 	}
 	if !ok || !p.mark('(') || (segment && !(p.tag() && p.mark(','))) || !p.count() || !p.mark(')') || !p.alias(&name) {
 		return false
@@ -191,22 +194,24 @@ func (p *parser) ids() bool {
 
 // function reads the name of one of two answered functions, with or without its schema. The function for segments may
 // be reached by an alias in public.
-func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
+func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
+	in := unqualified
 	switch {
 	case p.name("pgflurry"):
-		return true, p.mark('.') && p.name(segment)
+		in = inPgflurry
 	case p.name("public"):
-		if !p.mark('.') {
-			return false, false
-		}
-	default:
-		p.form.Unqualified = true
+		in = inPublic
 	}
-	if p.name(snowflake) {
-		return false, true
+	if in != unqualified && !p.mark('.') {
+		return false, false
 	}
-	p.form.Unqualified = true // public has at most an alias
-	return true, p.name(segment)
+	word := snowflake
+	if isSegment = in == inPgflurry || !p.name(words[snowflake]); isSegment {
+		word = segment
+		ok = p.name(words[segment])
+	}
+	p.form.Names |= nameOf(in, word)
+	return isSegment, ok || !isSegment
 }
 
 // tag reads the tag. Each call must have the same one, and a call for IDs must not come before it.

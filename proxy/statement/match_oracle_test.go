@@ -111,9 +111,10 @@ func (s *selectTree) form() (Form, error) {
 		val := target.ResTarget.Val
 		if cast := val.TypeCast; cast != nil {
 			switch typ := dotted(cast.TypeName.Names); typ {
-			case "text":
-				c.Text = true
-			case "pg_catalog.int8", "int8":
+			case "text", "int8":
+				c.Text = typ == "text"
+				f.Names |= NamesOf(typ)
+			case "pg_catalog.int8": // bigint
 			default:
 				return f, errors.New("cast to " + typ)
 			}
@@ -144,6 +145,7 @@ func (s *selectTree) form() (Form, error) {
 		args[0].AConst == nil || args[0].AConst.Ival.Ival != 1 {
 		return f, errors.New("not generate_series(1, n)")
 	}
+	f.Names |= NamesOf("generate_series")
 	err = f.count(call.FuncCall.Args[1])
 	f.Series = f.CountParam
 	return f, err
@@ -199,11 +201,8 @@ func (s *selectTree) source() (call node, name string, err error) {
 // answers says whether this is a function of that name: in its schema, in public, or without a schema.
 func (f *Form) answers(call node, name, schema string) bool {
 	function := dotted(call.FuncCall.Funcname)
-	if function == schema+"."+name {
-		return true
-	}
-	f.Unqualified = true
-	return function == name || function == "public."+name
+	f.Names |= NamesOf(function)
+	return function == schema+"."+name || function == name || function == "public."+name
 }
 
 // names takes the tag. Each call must have the same one.

@@ -88,11 +88,11 @@ func drawFunction(t *rapid.T, f *Form, name string) tokens {
 		schema := "public"
 		if f.Tag != nil {
 			schema = rapid.SampledFrom([]string{"public", "pgflurry"}).Draw(t, "schema")
-			f.Unqualified = f.Unqualified || schema == "public"
 		}
+		f.Names |= NamesOf(schema + "." + name)
 		return tokens{spell(t, schema, true), ".", spell(t, name, true)}
 	}
-	f.Unqualified = true
+	f.Names |= NamesOf(name)
 	return tokens{spell(t, name, true)}
 }
 
@@ -172,6 +172,7 @@ func drawForm(t *rapid.T) (Form, tokens) {
 			ts = append(ts, spell(t, "from", false), spell(t, "generate_series", true), "(", "1", ",",
 				drawCount(t, &f, MaxIDs/len(f.Columns)), ")")
 			f.Series = f.CountParam
+			f.Names |= NamesOf("generate_series")
 			var ignored string
 			ts = append(ts, drawAlias(t, &ignored)...)
 		}
@@ -198,6 +199,7 @@ func drawCall(t *rapid.T, f *Form) tokens {
 		c.Text = true
 		fallthrough
 	default:
+		f.Names |= NamesOf(typ)
 		ts = append(ts, "::", spell(t, typ, false))
 	}
 	if rapid.Bool().Draw(t, "label") {

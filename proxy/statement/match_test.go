@@ -13,32 +13,32 @@ var answered = []struct {
 	sql  string
 	want Form
 }{
-	{"SELECT next_snowflake()", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
-	{"select next_snowflake();", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake()", Form{Columns: bigints("next_snowflake"), Rows: 1}},
+	{"select next_snowflake();", Form{Columns: bigints("next_snowflake"), Rows: 1}},
 	{"select public.next_snowflake()", Form{Columns: bigints("next_snowflake"), Rows: 1}},
 	{"SeLeCt Public . NEXT_Snowflake ( ) ; ", Form{Columns: bigints("next_snowflake"), Rows: 1}},
 	{`SELECT"public"."next_snowflake"()`, Form{Columns: bigints("next_snowflake"), Rows: 1}},
-	{"SELECT next_snowflake() AS id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake() Id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true}},
-	{`SELECT next_snowflake()"Id"`, Form{Columns: bigints("Id"), Rows: 1, Unqualified: true}},
-	{`SELECT next_snowflake() AS "a""b c"`, Form{Columns: bigints(`a"b c`), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake() AS select", Form{Columns: bigints("select"), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake() AS from;", Form{Columns: bigints("from"), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake() name", Form{Columns: bigints("name"), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake() id$1", Form{Columns: bigints("id$1"), Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake()::bigint", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() AS id", Form{Columns: bigints("id"), Rows: 1}},
+	{"SELECT next_snowflake() Id", Form{Columns: bigints("id"), Rows: 1}},
+	{`SELECT next_snowflake()"Id"`, Form{Columns: bigints("Id"), Rows: 1}},
+	{`SELECT next_snowflake() AS "a""b c"`, Form{Columns: bigints(`a"b c`), Rows: 1}},
+	{"SELECT next_snowflake() AS select", Form{Columns: bigints("select"), Rows: 1}},
+	{"SELECT next_snowflake() AS from;", Form{Columns: bigints("from"), Rows: 1}},
+	{"SELECT next_snowflake() name", Form{Columns: bigints("name"), Rows: 1}},
+	{"SELECT next_snowflake() id$1", Form{Columns: bigints("id$1"), Rows: 1}},
+	{"SELECT next_snowflake()::bigint", Form{Columns: bigints("next_snowflake"), Rows: 1}},
 	{"SELECT public.next_snowflake() :: INT8 AS x", Form{Columns: bigints("x"), Rows: 1}},
-	{"SELECT next_snowflake()::text", Form{Columns: []Column{{"next_snowflake", true}}, Rows: 1, Unqualified: true}},
-	{"SELECT next_snowflake()::Text id", Form{Columns: []Column{{"id", true}}, Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake()::text", Form{Columns: []Column{{"next_snowflake", true}}, Rows: 1}},
+	{"SELECT next_snowflake()::Text id", Form{Columns: []Column{{"id", true}}, Rows: 1}},
 	{
 		"SELECT next_snowflake(), public.next_snowflake()::text AS b,next_snowflake() c",
-		Form{Columns: []Column{{"next_snowflake", false}, {"b", true}, {"c", false}}, Rows: 1, Unqualified: true},
+		Form{Columns: []Column{{"next_snowflake", false}, {"b", true}, {"c", false}}, Rows: 1},
 	},
 	{"SELECT public.next_snowflake(), public.next_snowflake()", Form{
 		Columns: bigints("next_snowflake", "next_snowflake"), Rows: 1,
 	}},
 	{"SELECT next_snowflake() FROM generate_series(1, 10000)", Form{
-		Columns: bigints("next_snowflake"), Rows: 10000, Unqualified: true,
+		Columns: bigints("next_snowflake"), Rows: 10000,
 	}},
 	{"SELECT public.next_snowflake() id from Generate_Series(1,05)", Form{Columns: bigints("id"), Rows: 5}},
 	{"SELECT public.next_snowflake() FROM generate_series(1,3) g", Form{Columns: bigints("next_snowflake"), Rows: 3}},
@@ -48,55 +48,55 @@ var answered = []struct {
 		Columns: bigints("next_snowflake"), CountParam: true, Series: true,
 	}},
 	{"SELECT next_snowflake() FROM generate_series(1, '5')", Form{
-		Columns: bigints("next_snowflake"), Rows: 5, Unqualified: true,
+		Columns: bigints("next_snowflake"), Rows: 5,
 	}},
-	{"SELECT * FROM next_snowflakes( '005' )", Form{Columns: bigints("next_snowflakes"), Rows: 5, Unqualified: true}},
+	{"SELECT * FROM next_snowflakes( '005' )", Form{Columns: bigints("next_snowflakes"), Rows: 5}},
 	{"SELECT * FROM next_segments('a', '5')", Form{
-		Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: &Tag{Text: []byte("a")},
+		Columns: bigints("next_segments"), Rows: 5, Tag: &Tag{Text: []byte("a")},
 	}},
-	{"SELECT * FROM next_snowflakes(5)", Form{Columns: bigints("next_snowflakes"), Rows: 5, Unqualified: true}},
+	{"SELECT * FROM next_snowflakes(5)", Form{Columns: bigints("next_snowflakes"), Rows: 5}},
 	{"SELECT*FROM public.next_snowflakes($1)", Form{Columns: bigints("next_snowflakes"), CountParam: true}},
 	{"SELECT * FROM public.next_snowflakes(5) ids", Form{Columns: bigints("ids"), Rows: 5}},
 	{"SELECT * FROM public.next_snowflakes(5) AS t(id)", Form{Columns: bigints("id"), Rows: 5}},
 	{"/* app=x */ SELECT next_snowflake() -- why", Form{
-		Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true,
+		Columns: bigints("next_snowflake"), Rows: 1,
 	}},
 	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", Form{
-		Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true,
+		Columns: bigints("next_snowflake"), Rows: 1,
 	}},
-	{"SELECT */* all */FROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
-	{"SELECT *--all\nFROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
+	{"SELECT */* all */FROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1}},
+	{"SELECT *--all\nFROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1}},
 	{"SELECT next_segment('order')", Form{
-		Columns: bigints("next_segment"), Rows: 1, Unqualified: true, Tag: named("order"),
+		Columns: bigints("next_segment"), Rows: 1, Tag: named("order"),
 	}},
 	{"SELECT public.next_segment( 'it''s' )::text AS n;", Form{
-		Columns: []Column{{"n", true}}, Rows: 1, Unqualified: true, Tag: named("it's"),
+		Columns: []Column{{"n", true}}, Rows: 1, Tag: named("it's"),
 	}},
 	{`select "pgflurry"."next_segment"/* the tag */('A b')`, Form{
 		Columns: bigints("next_segment"), Rows: 1, Tag: named("A b"),
 	}},
-	{"SELECT next_segment($1) id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true, Tag: &Tag{Param: true}}},
+	{"SELECT next_segment($1) id", Form{Columns: bigints("id"), Rows: 1, Tag: &Tag{Param: true}}},
 	{
 		"SELECT pgflurry.next_segment('a'), public.next_segment('a')::bigint b FROM generate_series(1, 3) g",
-		Form{Columns: bigints("next_segment", "b"), Rows: 3, Unqualified: true, Tag: named("a")},
+		Form{Columns: bigints("next_segment", "b"), Rows: 3, Tag: named("a")},
 	},
 	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Series: true, Unqualified: true, Tag: &Tag{Param: true},
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: &Tag{Param: true},
 	}},
 	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Series: true, Unqualified: true, Tag: named("a"),
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: named("a"),
 	}},
 	{"SELECT * FROM next_segments('order', 5)", Form{
-		Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order"),
+		Columns: bigints("next_segments"), Rows: 5, Tag: named("order"),
 	}},
 	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", Form{
 		Columns: bigints("id"), CountParam: true, Tag: named("order"),
 	}},
 	{"SELECT * FROM public.next_segments($1, $2)", Form{
-		Columns: bigints("next_segments"), CountParam: true, Unqualified: true, Tag: &Tag{Param: true},
+		Columns: bigints("next_segments"), CountParam: true, Tag: &Tag{Param: true},
 	}},
 	{"SELECT * FROM public.next_segments($1, 10000) n", Form{
-		Columns: bigints("n"), Rows: 10000, Unqualified: true, Tag: &Tag{Param: true},
+		Columns: bigints("n"), Rows: 10000, Tag: &Tag{Param: true},
 	}},
 	{
 		"SELECT pgflurry.next_segment('" + strings.Repeat("x", 128) + "')",
@@ -104,7 +104,7 @@ var answered = []struct {
 	},
 	{
 		"SELECT next_snowflake() AS " + strings.Repeat("x", 63),
-		Form{Columns: bigints(strings.Repeat("x", 63)), Rows: 1, Unqualified: true},
+		Form{Columns: bigints(strings.Repeat("x", 63)), Rows: 1},
 	},
 }
 
@@ -273,9 +273,39 @@ var forwarded = []string{
 func TestMatchKnowsEveryAnsweredForm(t *testing.T) {
 	for _, c := range answered {
 		got, ok := Match([]byte(c.sql))
+		if ok {
+			got.Names = 0 // the next test has them
+		}
 		if !ok || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("Match(%q) = %+v, %v; want %+v", c.sql, got, ok, c.want)
 		}
+	}
+}
+
+func TestAFormUsesEachNameThatPostgreSQLHasToLookUp(t *testing.T) {
+	for sql, want := range map[string][]string{
+		"SELECT next_snowflake()":                             {"next_snowflake"},
+		`SELECT "public"."next_snowflake"() AS text`:          {"public.next_snowflake"},
+		"SELECT public.next_snowflake(), next_snowflake()":    {"public.next_snowflake", "next_snowflake"},
+		"SELECT next_snowflake()::bigint":                     {"next_snowflake"},
+		"SELECT next_snowflake()::int8":                       {"next_snowflake", "int8"},
+		"SELECT public.next_snowflake()::TEXT":                {"public.next_snowflake", "text"},
+		"SELECT next_snowflake() FROM generate_series(1, 5)":  {"next_snowflake", "generate_series"},
+		"SELECT * FROM next_snowflakes(5)":                    {"next_snowflakes"},
+		"SELECT * FROM public.next_snowflakes(5) generate_id": {"public.next_snowflakes"},
+		"SELECT next_segment('a')":                            {"next_segment"},
+		"SELECT public.next_segment($1)":                      {"public.next_segment"},
+		"SELECT pgflurry.next_segment('next_snowflake')":      {"pgflurry.next_segment"},
+		"SELECT * FROM next_segments('a', 5)":                 {"next_segments"},
+		"SELECT * FROM public.next_segments('a', 5)":          {"public.next_segments"},
+		"SELECT * FROM pgflurry.next_segments('a', 5)":        {"pgflurry.next_segments"},
+	} {
+		if got, ok := Match([]byte(sql)); !ok || got.Names != NamesOf(want...) || got.Names == 0 {
+			t.Errorf("Match(%q) = %+v, %v; want the names %q", sql, got, ok, want)
+		}
+	}
+	if NamesOf("nextval", "pgflurry.nextval", "public.") != 0 {
+		t.Error("a name that no form uses is in a set")
 	}
 }
 

@@ -237,7 +237,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 		qualified           bool // the proxy answers calls that name schema pgflurry in any case
 	}{
 		"EXECUTE was revoked": {
-			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC",
+			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segment(text) FROM PUBLIC",
 			short, "revoked from PUBLIC", false,
 		},
 		"another one beside ours": {

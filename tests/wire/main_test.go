@@ -16,6 +16,7 @@ import (
 	"pgflurry/migrations"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/statement"
 	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"
@@ -77,10 +78,11 @@ func newStand(t testing.TB, seed uint64) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))
-	st.answering = st.newHouse("answering", st.address, proxy.AnswerAll, newSource(seed, false))
-	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, newSource(seed, true))
-	st.chopped = st.newHouse("chopped", newChopper(t, st.network, st.address), proxy.AnswerAll, newSource(seed, false))
+	st.relaying = st.newHouse("relaying", st.address, 0, newSource(seed, false))
+	st.answering = st.newHouse("answering", st.address, statement.AllNames, newSource(seed, false))
+	st.moody = st.newHouse("moody", st.address, statement.AllNames, newSource(seed, true))
+	chopper := newChopper(t, st.network, st.address)
+	st.chopped = st.newHouse("chopped", chopper, statement.AllNames, newSource(seed, false))
 	return st
 }
 
@@ -94,7 +96,7 @@ func (st *stand) apart() *stand {
 func (st *stand) dialDirect() (net.Conn, error) { return net.Dial(st.network, st.address) }
 
 // newHouse starts a proxy. The test ends it.
-func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source) *house {
+func (st *stand) newHouse(name, upstream string, names statement.Names, ids *source) *house {
 	st.t.Helper()
 	network := st.network
 	if upstream != st.address {
@@ -112,8 +114,7 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source)
 		Permission: func(database string) *proxy.Permission {
 			permission := &proxy.Permission{}
 			if database == st.database {
-				permission.Set(level)
-				permission.SetSegments(level)
+				permission.Set(names)
 			}
 			return permission
 		},

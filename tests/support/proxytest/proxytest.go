@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/statement"
 )
 
 // FirstID is the first ID of these proxies. It is far above those of PostgreSQL.
@@ -30,7 +31,7 @@ func Settings(upstream string) proxy.Settings {
 		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: &counter{},
 		Permission: func(string) *proxy.Permission {
 			permission := &proxy.Permission{}
-			permission.Set(proxy.AnswerAll)
+			permission.Set(statement.AllNames)
 			return permission
 		},
 	}
