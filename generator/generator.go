@@ -171,6 +171,11 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 	}
 }
 
+// Has returns how many IDs a worker has in a time, at most: those of all ticks that it touches.
+func (g *Generator) Has(d time.Duration) int {
+	return (int(d/g.layout.Unit) + 1) * int(g.maxSequence+1)
+}
+
 // TryNextN draws as NextN does but never waits. A count of 0 without an error means that there is no ID at this moment,
 // but NextN would wait for one. The tick is full, or another worker has issued in it, or the grant begins later.
 func (g *Generator) TryNextN(n int) (first int64, count int, err error) {

@@ -196,6 +196,18 @@ func TestATickHasItsTimeToTheEndOfTheWidestLayout(t *testing.T) {
 	}
 }
 
+func TestATimeHasTheIDsOfAllTicksThatItTouches(t *testing.T) {
+	l := small() // 4 IDs a tick
+	for unit, want := range map[time.Duration]int{
+		time.Millisecond: 51 * 4, 20 * time.Millisecond: 3 * 4, time.Second: 4,
+	} {
+		l.Unit = unit
+		if got := newRig(t, l).Has(50 * time.Millisecond); got != want {
+			t.Errorf("50 ms with ticks of %v have %d IDs, want %d", unit, got, want)
+		}
+	}
+}
+
 func TestWorkersOfADatacenterAreThoseWithItsUpperBits(t *testing.T) {
 	l, err := ParseLayout("datacenter")
 	if err != nil {

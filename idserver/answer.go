@@ -5,26 +5,16 @@ import (
 	"encoding/binary"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/wire"
 )
 
-const (
-	// portion is how many IDs an answer draws at once. Clients that draw many IDs thus take turns with those that draw
-	// one.
-	portion = 256
-	// patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
-	patience = time.Second
-)
-
-// run is a run of drawn IDs or numbers that are not written yet: first, first+1, … first+count-1.
-type run struct {
-	first int64
-	count int
-}
+// patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
+const patience = time.Second
 
 // writeIDs writes n rows. It draws what they need, one portion at a time.
 func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
-	var drawn run
+	drawn := 0
 	f := r.form
 	width := len(f.Columns)
 	for left := n * width; left > 0; left -= width {
@@ -34,16 +24,15 @@ func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 		b, at := wire.Begin(s.out, wire.BackendDataRow)
 		b = binary.BigEndian.AppendUint16(b, uint16(width))
 		for i := range f.Columns {
-			if drawn.count == 0 {
+			if drawn == 0 {
 				var err error
-				if drawn, err = s.draw(r.tag, min(left-i, portion)); err != nil {
+				if drawn, err = s.draw(r.tag, min(left-i, draw.Portion)); err != nil {
 					return err
 				}
-				s.counts.drew(f, drawn.count)
+				s.counts.drew(f, drawn)
 			}
-			b = wire.AppendID(b, drawn.first, f.Columns[i].Text, wire.FormatOf(formats, i))
-			drawn.first++
-			drawn.count--
+			b = wire.AppendID(b, s.drawn.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
+			drawn--
 		}
 		s.out = wire.End(b, at)
 		r.left--
@@ -51,41 +40,35 @@ func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 	return nil
 }
 
-// draw takes up to n IDs, or numbers of the tag if tag is not nil. It takes at least one.
-func (s *session) draw(tag []byte, n int) (drawn run, err error) {
-	if tag != nil || n == 1 || s.server.turns.free() {
-		drawn.first, drawn.count, err = s.tryNextN(tag, n)
-	}
-	if err == nil && drawn.count == 0 {
-		drawn, err = s.wait(tag, n)
+// draw takes n IDs, or up to n numbers of the tag if tag is not nil, in place of what was drawn before. It returns how
+// many it took: at least one.
+func (s *session) draw(tag []byte, n int) (drawn int, err error) {
+	if tag == nil {
+		drawn = n
+		_, err = s.server.settings.IDs.Draw(s.ctx, patience, n, &s.drawn)
+	} else {
+		drawn, err = s.drawNumbers(tag, n)
 	}
 	if err != nil {
-		return run{}, s.unavailable(err)
+		return 0, s.unavailable(err)
 	}
 	return drawn, nil
 }
 
-// wait takes the next IDs or numbers. For IDs it waits for its turn.
-func (s *session) wait(tag []byte, n int) (drawn run, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
-	defer cancel()
-	if tag != nil {
-		drawn.first, drawn.count, err = s.server.settings.Segments.NextN(ctx, tag, n)
-	} else if err = s.server.turns.take(ctx); err == nil {
-		drawn.first, drawn.count, err = s.server.settings.IDs.NextN(ctx, n)
-		s.server.turns.give()
+func (s *session) drawNumbers(tag []byte, n int) (drawn int, err error) {
+	of := s.server.settings.Segments
+	if of == nil {
+		return 0, errNoSegments
 	}
+	first, drawn, err := of.TryNextN(tag, n)
+	if err == nil && drawn == 0 {
+		ctx, cancel := context.WithTimeout(s.ctx, patience)
+		defer cancel()
+		first, drawn, err = of.NextN(ctx, tag, n)
+	}
+	s.drawn.Reset()
+	s.drawn.Add(first, drawn)
 	return drawn, err
-}
-
-func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error) {
-	switch {
-	case tag == nil:
-		return s.server.settings.IDs.TryNextN(n)
-	case s.server.settings.Segments == nil:
-		return 0, 0, errNoSegments
-	}
-	return s.server.settings.Segments.TryNextN(tag, n)
 }
 
 // unavailable turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgflurry/account"
+	"pgflurry/draw"
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
@@ -66,7 +67,7 @@ func (p *proving) next() (err error) {
 func benchServer(b *testing.B) *Server {
 	list := account.NewList(residents(), []byte("secret"), noon)
 	v, err := New(Settings{
-		Database: "ids", IDs: noIDs{}, Accounts: func() *account.List { return list },
+		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: func() *account.List { return list },
 		Unavailable: func(error) Reason { return Reason{} }, Parameters: func() map[string]string { return real },
 	})
 	if err != nil {

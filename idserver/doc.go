@@ -1,6 +1,6 @@
 // Package idserver serves the ID database: sessions that need no PostgreSQL behind them. A client logs in against
-// verifiers in memory. It gets IDs and numbers of tags from the same generator as through the proxy. The proxy hands
-// such a client over by proxy.Inside; package node builds the Server.
+// verifiers in memory. It draws IDs in one room (package draw) with the clients of the proxy. Its numbers of tags come
+// from the same source as theirs. The proxy hands such a client over by proxy.Inside; package node builds the Server.
 //
 //	proxy ──► serve.go: startup.go ──► login.go ──► session.go ──► end
 //	          (a life)  what it wants  who it is    one goroutine, one client
@@ -8,8 +8,7 @@
 //
 //	session.go   reads messages        query.go        a Query: its statements, one after the other
 //	extended.go  Parse … Sync          portal.go       a running statement: its rows, all or some at a time
-//	answer.go    rows of IDs           turns.go        how clients that draw many IDs let others draw
-//	                                   commands.go     statements that give no rows
+//	answer.go    rows of IDs           commands.go     statements that give no rows
 //	objects.go   what a client keeps   transaction.go  blocks, savepoints, and what a rollback undoes
 //	settings.go  SET and RESET         parameters.go   the values of settings; encoding.go has names of encodings
 //	console.go   SHOW                  message.go      the fields of a message

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pgflurry/account"
+	"pgflurry/draw"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"
@@ -94,7 +95,7 @@ func newHall(t testing.TB, change ...func(*Settings)) *hall {
 	h := &hall{t: t, patience: time.Hour}
 	h.accounts.Store(account.NewList(residents(), []byte("secret"), noon))
 	settings := Settings{
-		Database: "ids", IDs: noIDs{}, Accounts: h.accounts.Load,
+		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: h.accounts.Load,
 		Unavailable: func(err error) Reason { return Reason{SQLState: "57P03", Message: err.Error()} },
 		Parameters:  func() map[string]string { return real },
 		Log:         slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

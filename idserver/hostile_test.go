@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgflurry/account"
+	"pgflurry/draw"
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
@@ -253,7 +254,7 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 	log := new(safeBuffer)
 	list := account.NewList(residents(), []byte("secret"), noon)
 	server, err := New(Settings{
-		Database: "ids", IDs: noIDs{}, Accounts: func() *account.List { return list },
+		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: func() *account.List { return list },
 		Unavailable: func(error) Reason { return Reason{} }, Parameters: func() map[string]string { return real },
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError})),
 	})

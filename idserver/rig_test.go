@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/draw"
+	"pgflurry/generator"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -43,6 +45,21 @@ func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c
 
 func (c *counter) fail(err error) { c.fails.Store(&err) }
 
+func realGenerator(t testing.TB) *generator.Generator {
+	start := time.Now()
+	layout := generator.DefaultLayout()
+	g, err := generator.New(generator.Settings{
+		Layout: layout, Now: func() int64 { return 1 + int64(time.Since(start)/time.Millisecond) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Grant(1, 0, layout.MaxTick()); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // tags gives numbers of the tag order.
 type tags struct{ counter }
 
@@ -66,10 +83,10 @@ var real = map[string]string{
 	"session_authorization": "postgres", "default_transaction_read_only": "off", "in_hot_standby": "off",
 }
 
-func testServer(t testing.TB, ids IDs) *Server {
+func testServer(t testing.TB, ids draw.Source) *Server {
 	t.Helper()
 	v, err := New(Settings{
-		Database: "pgflurry", IDs: ids, Segments: &tags{}, Method: Trust,
+		Database: "pgflurry", IDs: draw.New(ids, nil), Segments: &tags{}, Method: Trust,
 		Unavailable: func(err error) Reason { return Reason{"57P03", "no ID: " + err.Error(), "Wait."} },
 		Parameters:  func() map[string]string { return real },
 		Console: map[string]Topic{

@@ -9,20 +9,11 @@ import (
 	"time"
 
 	"pgflurry/account"
+	"pgflurry/draw"
 	"pgflurry/histogram"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/scram"
 )
-
-// IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently. An error means
-// that there are none for now.
-type IDs interface {
-	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means that there is
-	// none at this moment, but will be soon.
-	TryNextN(n int) (first int64, count int, err error)
-	// NextN does the same, but waits for at least one ID.
-	NextN(ctx context.Context, n int) (first int64, count int, err error)
-}
 
 // Segments gives dense numbers of business tags; segment.Source satisfies it. Both methods are called concurrently, and
 // do not keep tag. n is at least 1.
@@ -74,7 +65,7 @@ type Settings struct {
 	// Database is the name of the ID database. Required.
 	Database string
 	// IDs gives the IDs. Required.
-	IDs IDs
+	IDs *draw.Room
 	// Segments gives the numbers of business tags; nil: there are none here.
 	Segments Segments
 	// Unavailable turns an error of IDs or Segments into what the client reads. Required.
@@ -115,7 +106,6 @@ type Server struct {
 	log      *slog.Logger
 	buffers  *frame.Buffers
 	draining atomic.Bool
-	turns    turns
 	now      func() time.Time // the clock of attempts and accounts
 
 	register   register
@@ -132,14 +122,13 @@ func New(s Settings) (*Server, error) {
 	case s.Database == "":
 		return nil, errors.New("idserver settings have no Database; expected the name of the one that is served")
 	case s.IDs == nil:
-		return nil, errors.New("idserver settings have no IDs; expected a generator")
+		return nil, errors.New("idserver settings have no IDs; expected a room of draws")
 	case s.Unavailable == nil || s.Parameters == nil:
 		return nil, errors.New("idserver settings lack Unavailable or Parameters; both are required")
 	}
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), now: time.Now, register: newRegister(),
 		keys: keys{secrets: make(map[int32][]byte)}, attempts: newAttempts(time.Now()), loginTimes: newLoginTimes(),
-		turns: newTurns(),
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -47,7 +48,8 @@ type session struct {
 	since    time.Time
 	in       *frame.Inbox
 	toClient *frame.Writer
-	out      []byte // replies not yet written to the client; nil: none
+	out      []byte    // replies not yet written to the client; nil: none
+	drawn    draw.Runs // IDs or numbers not yet written to out
 
 	transaction transaction
 	skips       bool // after an error in a batch: everything up to its Sync is skipped

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/wire"
 )
 
@@ -101,7 +102,7 @@ func (s soon) NextN(ctx context.Context, _ int) (int64, int, error) {
 
 func TestADrainEndsASessionThatWaitsForIDs(t *testing.T) {
 	ids := soon{make(chan error, 1), make(chan error, 1)}
-	h := newHall(t, func(s *Settings) { s.IDs = ids })
+	h := newHall(t, func(s *Settings) { s.IDs = draw.New(ids, nil) })
 	v := h.knocks("ann")
 	v.enters(password)
 	v.send(wire.Encoded(&query{"SELECT next_snowflake()"}))

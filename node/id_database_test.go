@@ -114,3 +114,23 @@ func TestAllThatIsWrongWithAnIDDatabaseIsToldAtOnceWithAllElse(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRelayAndTheIDDatabaseDrawInOneRoom(t *testing.T) {
+	t.Parallel()
+	s := withIDs(func(s *Settings) {
+		s.Listen, s.IDDatabase.Auth = "127.0.0.1:0", idAuthTrust
+		s.TLS = TLS{Client: "disable", Upstream: "disable", Auth: "relay"}
+	})
+	n, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.listener.Close()
+	relay, err := n.proxySettings(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := n.idSettings(n.id, s.IDDatabase); relay.IDs != ids.IDs || relay.IDs == nil {
+		t.Errorf("the relay draws in %p, and the ID database in %p", relay.IDs, ids.IDs)
+	}
+}

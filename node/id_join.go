@@ -37,7 +37,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 // idSettings are the settings of its server.
 func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 	return idserver.Settings{
-		Database: d.Name, IDs: n.ids, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
+		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
 		Accounts: id.accounts.last, Console: n.console(),
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
 		Log: n.log,

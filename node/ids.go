@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
+	"time"
 
 	"pgflurry/generator"
 	"pgflurry/proxy"
@@ -31,6 +33,15 @@ func (l *lateIDs) NextN(ctx context.Context, n int) (first int64, count int, err
 		return 0, 0, errNoNamespace
 	}
 	return g.NextN(ctx, n)
+}
+
+// has returns how many IDs there are in a time.
+func (l *lateIDs) has(d time.Duration) int {
+	g := l.generator.Load()
+	if g == nil {
+		return math.MaxInt // so that a draw fails with errNoNamespace
+	}
+	return g.Has(d)
 }
 
 // whyNot names the error for which the proxy forwards a statement.

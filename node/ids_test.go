@@ -1,10 +1,13 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"pgflurry/draw"
 	"pgflurry/generator"
 	"pgflurry/proxy"
 	"pgflurry/segment"
@@ -22,12 +25,20 @@ func TestEachWantOfIDsHasItsName(t *testing.T) {
 		}
 	}
 	lacks("before the namespace is known", proxy.DeclineNoLease)
+	var runs draw.Runs
+	room := draw.New(&ids, ids.has)
+	if _, err := room.Draw(t.Context(), 0, 100_000, &runs); !errors.Is(err, errNoNamespace) {
+		t.Errorf("before the namespace is known a draw of many fails with %v; expected %v", err, errNoNamespace)
+	}
 	g, err := generator.New(generator.Settings{Layout: layout, Now: now.Load})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids.generator.Store(g)
 	lacks("before a worker is leased", proxy.DeclineNoLease)
+	if n := ids.has(50 * time.Millisecond); n != 51*4096 {
+		t.Errorf("50 ms have %d IDs; expected those of 51 ticks", n)
+	}
 	now.Store(1000)
 	if err := g.Grant(1, 1000, 1010); err != nil {
 		t.Fatal(err)

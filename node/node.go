@@ -12,6 +12,7 @@ import (
 
 	"pgflurry/admin"
 	"pgflurry/connstring"
+	"pgflurry/draw"
 	"pgflurry/fresh"
 	"pgflurry/outcome"
 	"pgflurry/primary"
@@ -40,6 +41,7 @@ type Node struct {
 	primary   *primary.Watch  // nil: connections may go to any host
 	rules     fresh.Rules     // of all connections that the node keeps
 	ids       *lateIDs
+	room      *draw.Room // where all clients draw them
 	databases *databases
 	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
@@ -82,9 +84,10 @@ func New(s Settings) (_ *Node, err error) {
 			endLog()
 		}
 	}()
+	ids := &lateIDs{}
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
-		ids:       &lateIDs{},
+		ids: ids, room: draw.New(ids, ids.has),
 		answering: make(chan struct{}), started: clock.wall(),
 	}
 	n.rules = fresh.Rules{

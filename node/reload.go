@@ -72,7 +72,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
-		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
+		IDs: n.room, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.suspect, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
 	if n.id != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"testing"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
@@ -37,7 +38,8 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
-		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client),
+		proxy:  &Proxy{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
+		client: client, toClient: frame.NewWriter(client),
 		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}

@@ -11,60 +11,23 @@ import (
 )
 
 const (
-	// patience is how long an answer may wait for its IDs. Then the proxy forwards the batch instead.
+	// patience is how long an answer may wait for its first IDs (package draw). Then the proxy forwards the batch
+	// instead.
 	patience = 50 * time.Millisecond
 	// segmentPatience is the same for numbers of a tag. It is longer because they may come from the database.
 	segmentPatience = 200 * time.Millisecond
 )
 
-// run is a run of consecutive IDs or numbers: first, first+1, … first+count-1.
-type run struct {
-	first int64
-	count int
-}
-
-// runs hands out the numbers of several runs in order.
-type runs struct {
-	all  []run
-	next int
-}
-
-func (r *runs) reset() { r.all, r.next = r.all[:0], 0 }
-
-// take gives the next number. There must be one.
-func (r *runs) take() int64 {
-	for r.all[r.next].count == 0 {
-		r.next++
-	}
-	at := &r.all[r.next]
-	at.first++
-	at.count--
-	return at.first - 1
-}
-
-// consecutive says how many of the next n numbers follow each other without a gap, and which is the first.
-func (r *runs) consecutive(n int) (first int64, count int) {
-	for r.next < len(r.all)-1 && r.all[r.next].count == 0 {
-		r.next++
-	}
-	at := &r.all[r.next]
-	return at.first, min(n, at.count)
-}
-
-func (r *runs) skip(n int) {
-	r.all[r.next].first += int64(n)
-	r.all[r.next].count -= n
-}
-
 // answer answers the Query, or the batch that ends with this message. If the IDs cannot be had, it returns false and
 // has done nothing.
 func (s *session) answer(f frame.Frame) (done bool, err error) {
 	in, c := s.fromClient, s.conversation
+	s.waited = 0
+	defer s.runs.Reset() // nobody gets what was drawn for a batch that is declined
+	defer s.tagRuns.Reset()
 	if f.Kind == wire.FrontendQuery {
 		form := c.query
 		n := form.Rows * len(form.Columns)
-		s.runs.reset()
-		s.waited = 0
 		if err := s.reserve(form.TagOr(nil), n); err != nil {
 			s.decline(err, 1)
 			return false, nil
@@ -75,7 +38,6 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		c.answeredQuery()
 		s.count(form.Kind(), 1, n)
 	} else {
-		s.waited = 0
 		if err := s.reserveBatch(); err != nil {
 			s.decline(err, c.batch.statements())
 			return false, nil
@@ -200,7 +162,7 @@ func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, 
 	if n <= 0 {
 		return 0
 	}
-	first, n := s.runs.consecutive(n)
+	first, n := s.runs.Consecutive(n)
 	text, format := u.form.Columns[0].Text, wire.FormatOf(formats, 0)
 	for i := range n {
 		before := len(s.out)
@@ -212,7 +174,7 @@ func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, 
 			break
 		}
 	}
-	s.runs.skip(n)
+	s.runs.Skip(n)
 	return n
 }
 
@@ -230,7 +192,7 @@ func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error
 		s.out, at = wire.Begin(s.out, wire.BackendDataRow)
 		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.Columns)))
 		for i := range f.Columns {
-			s.out = wire.AppendID(s.out, from.take(), f.Columns[i].Text, wire.FormatOf(formats, i))
+			s.out = wire.AppendID(s.out, from.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
 		}
 		s.out = wire.End(s.out, at)
 	}
@@ -255,8 +217,6 @@ func (s *session) gather() error {
 // missing; then it takes all IDs at once.
 func (s *session) reserveBatch() error {
 	b := s.conversation.batch
-	s.runs.reset()
-	s.tagRuns.reset()
 	ids := 0
 	for i := range b.requests {
 		u := &b.requests[i]
@@ -276,63 +236,46 @@ func (s *session) reserveBatch() error {
 // reserve takes n IDs, or n numbers of the tag if tag is not nil. The answer gets all of them or none. The error says
 // why they cannot be had.
 func (s *session) reserve(tag []byte, n int) error {
+	if tag != nil {
+		return s.reserveNumbers(tag, n)
+	}
+	waited, err := s.proxy.ids.Draw(s.ctx, patience, n, &s.runs)
+	s.waited += waited
+	return err
+}
+
+func (s *session) reserveNumbers(tag []byte, n int) error {
 	for n > 0 {
-		first, count, err := s.tryNextN(tag, n)
+		first, count, err := s.segments.TryNextN(tag, n)
 		if err == nil && count == 0 {
 			return s.reserveSlowly(tag, n)
 		}
 		if err != nil {
 			return err
 		}
-		s.reserved(tag, run{first, count})
+		s.tagRuns.Add(first, count)
 		n -= count
 	}
 	return nil
 }
 
-// reserveSlowly goes on when the present tick is used up, or what is in memory of the tag. Only this path measures how
-// long an answer waits, so that the fast path reads no clock.
+// reserveSlowly goes on when what is in memory of the tag is used up. Only this path measures how long an answer waits,
+// so that the fast path reads no clock.
 func (s *session) reserveSlowly(tag []byte, n int) error {
-	wait, late := patience, errTickFull
-	if tag != nil {
-		wait, late = segmentPatience, errTagLate
-	}
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(s.ctx, wait)
+	ctx, cancel := context.WithTimeout(s.ctx, segmentPatience)
 	defer cancel()
 	for n > 0 {
-		first, count, err := s.nextN(ctx, tag, n)
+		first, count, err := s.segments.NextN(ctx, tag, n)
 		if err != nil && ctx.Err() != nil {
-			return late
+			return errTagLate
 		}
 		if err != nil {
 			return err
 		}
-		s.reserved(tag, run{first, count})
+		s.tagRuns.Add(first, count)
 		n -= count
 	}
 	s.waited += time.Since(began)
 	return nil
-}
-
-func (s *session) reserved(tag []byte, r run) {
-	if tag != nil {
-		s.tagRuns.all = append(s.tagRuns.all, r)
-	} else {
-		s.runs.all = append(s.runs.all, r)
-	}
-}
-
-func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error) {
-	if tag != nil {
-		return s.segments.TryNextN(tag, n)
-	}
-	return s.proxy.ids.TryNextN(n)
-}
-
-func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error) {
-	if tag != nil {
-		return s.segments.NextN(ctx, tag, n)
-	}
-	return s.proxy.ids.NextN(ctx, n)
 }

@@ -1,6 +1,10 @@
 package proxy
 
-import "errors"
+import (
+	"errors"
+
+	"pgflurry/draw"
+)
 
 // Decline is why the proxy forwarded a statement that is an answered form.
 type Decline uint8
@@ -10,7 +14,8 @@ const (
 	DeclineNoLease Decline = iota
 	// DeclineMark means that the worker has reached its mark, or the end of the layout's time.
 	DeclineMark
-	// DeclineTickFull means that no ID came within 50 ms. The usual cause is that every tick was full.
+	// DeclineTickFull means that no ID came within 50 ms, or that all IDs of the batch would not come within 50 ms.
+	// The usual cause is that every tick is full.
 	DeclineTickFull
 	// DeclineNotAnswerable means that the database is listed but does not permit the form now, or that the tag is not
 	// in memory.
@@ -30,16 +35,13 @@ func (d Decline) String() string {
 	return "unknown"
 }
 
-var (
-	errTickFull = errors.New("no ID came in time")
-	errTagLate  = errors.New("no numbers of the tag came in time")
-)
+var errTagLate = errors.New("no numbers of the tag came in time")
 
 // decline counts statements that reserve could not serve.
 func (s *session) decline(err error, statements int) {
 	why := DeclineNoLease
 	switch {
-	case err == errTickFull:
+	case errors.Is(err, draw.ErrLate):
 		why = DeclineTickFull
 	case err == errTagLate:
 		why = DeclineTimeout

@@ -96,8 +96,8 @@
 //  6. There are no result formats, one, or one per column; each is 0 or 1. The parameters are exactly those of the
 //     form.
 //  7. Execute asks for all rows: max_rows is 0, or at least the number of rows.
-//  8. The generator gives all IDs of the batch at once or within 50 ms. The numbers of all tags come at once or within
-//     200 ms.
+//  8. The IDs of the batch come at once, or the first of them within 50 ms (package draw). The numbers of all tags come
+//     at once or within 200 ms.
 //
 // From 3 it follows that a local reply never waits behind another reply. Skipping after an error, implicit transactions
 // and statements in flight stay PostgreSQL's business.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"pgflurry/draw"
 )
 
 // logged is a log that a test can read while sessions write it.
@@ -38,7 +40,7 @@ func loggedAfter(t *testing.T, said ...[]byte) string {
 	back := listen(t)
 	back.Close() // upstream is away
 	p, err := New(Settings{
-		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: &counter{},
+		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: draw.New(&counter{}, nil),
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {

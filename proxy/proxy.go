@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
@@ -23,15 +24,6 @@ const (
 	acceptPause    = 5 * time.Millisecond
 	maxAcceptPause = time.Second
 )
-
-// IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently.
-type IDs interface {
-	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means that there is
-	// none at this moment, but will be soon.
-	TryNextN(n int) (first int64, count int, err error)
-	// NextN does the same, but waits for at least one ID.
-	NextN(ctx context.Context, n int) (first int64, count int, err error)
-}
 
 // Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called
 // concurrently, and do not keep tag. n is at least 1. After any error the proxy forwards the call to PostgreSQL.
@@ -63,7 +55,7 @@ type Settings struct {
 	// until ctx ends. Each connection calls it, concurrently.
 	Reign func(ctx context.Context) (Reign, error)
 	// IDs answers from memory. Required.
-	IDs IDs
+	IDs *draw.Room
 	// Permission finds what sessions to a database may get from memory; nil permits nothing. Each session calls it
 	// once.
 	Permission func(database string) *Permission
@@ -125,7 +117,7 @@ type Settings struct {
 type Proxy struct {
 	hosts       []Host
 	reign       func(context.Context) (Reign, error) // nil: any host will do
-	ids         IDs
+	ids         *draw.Room
 	permission  func(string) *Permission
 	segments    func(string) Segments
 	dialTimeout time.Duration
@@ -163,7 +155,7 @@ type Proxy struct {
 // New checks the settings. The Proxy serves nothing until Serve is called.
 func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
-		return nil, errors.New("proxy settings have no IDs; expected a generator")
+		return nil, errors.New("proxy settings have no IDs; expected a room of draws")
 	}
 	if err := checkHosts(s.Upstream); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 )
 
@@ -95,7 +96,9 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 			newcomer := r.dialFrom(2)
 			r.write(newcomer, [][]byte{startup("user", "u", "database", "d")})
 		}},
-		"a fault": {"fault", func(s *Settings) { s.IDs = faulty{} }, true, func(r *rig) { r.send(ourQuery) }},
+		"a fault": {"fault", func(s *Settings) { s.IDs = draw.New(faulty{}, nil) }, true, func(r *rig) {
+			r.send(ourQuery)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := c.change

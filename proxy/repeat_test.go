@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+
+	"pgflurry/draw"
 )
 
 // rationed gives few IDs at a time, and none after the last.
@@ -39,7 +41,7 @@ func TestRequestsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		request, before, after []byte // the request; its reply before and after the row
 		times                  int
-		ids                    IDs
+		ids                    draw.Source
 		want                   []string
 	}{
 		"bare": {

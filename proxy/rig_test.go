@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/statement"
 )
 
@@ -47,7 +48,7 @@ func (c *counter) TryNextN(n int) (int64, int, error) {
 func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
 
 // newRig starts a session and brings it to its first ReadyForQuery.
-func newRig(t *testing.T, ids IDs) *rig {
+func newRig(t *testing.T, ids draw.Source) *rig {
 	t.Helper()
 	r := newRigBeforeStartup(t, ids)
 	r.upstream = r.starts(r.client)
@@ -66,7 +67,7 @@ func (r *rig) starts(client net.Conn) (upstream net.Conn) {
 	return upstream
 }
 
-func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig {
+func newRigBeforeStartup(t *testing.T, ids draw.Source, change ...func(*Settings)) *rig {
 	t.Helper()
 	back := listen(t)
 	front := listen(t)
@@ -83,7 +84,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 	all := &Permission{}
 	all.Set(statement.AllNames)
 	settings := Settings{
-		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: ids,
+		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: draw.New(ids, nil),
 		Segments: func(database string) Segments {
 			if database == "d" {
 				return &tags{}

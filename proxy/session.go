@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
@@ -55,7 +56,7 @@ type session struct {
 	fromClient    *frame.Inbox
 	waited        time.Duration // for what the present answer needs; 0: not at all
 	slow          int64         // answers that waited
-	runs, tagRuns runs          // IDs, and numbers of tags, drawn for the present answer
+	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
 	out           []byte        // replies not yet written to the client; nil: none
 	before        front         // not yet written to upstream; nil: nothing
 

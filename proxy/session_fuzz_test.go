@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
@@ -111,7 +112,8 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 	all := &Permission{}
 	all.Set(statement.AllNames)
 	p, err := New(Settings{
-		Upstream: []Host{{Network: "unix", Address: address}}, UnixUpstreamTrustsClients: true, IDs: &counter{},
+		Upstream: []Host{{Network: "unix", Address: address}}, UnixUpstreamTrustsClients: true,
+		IDs: draw.New(&counter{}, nil),
 		Permission: func(string) *Permission {
 			return all
 		},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )
@@ -104,7 +105,7 @@ func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
 	gone.Close()
 	front := listen(t)
 	p, got, err := serveOne(t, front,
-		Settings{Upstream: []Host{{Network: "tcp", Address: gone.Addr().String()}}, IDs: &counter{}},
+		Settings{Upstream: []Host{{Network: "tcp", Address: gone.Addr().String()}}, IDs: draw.New(&counter{}, nil)},
 		startup("user", "u"))
 	if err != nil || !bytes.Contains(got, []byte("57P03")) || !bytes.Contains(got, []byte("--upstream")) {
 		t.Fatalf("the client got %q (%v); expected FATAL 57P03 with a hint", got, err)
@@ -248,7 +249,8 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	front := listen(t)
 	p, got, _ := serveOne(t, front,
 		Settings{
-			Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}, LoginTimeout: time.Millisecond,
+			Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: draw.New(&counter{}, nil),
+			LoginTimeout: time.Millisecond,
 		}, []byte{0, 0})
 	if !bytes.Contains(got, []byte("08006")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
@@ -261,7 +263,7 @@ func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
 	back, front := listen(t), listen(t)
 	p, got, _ := serveOne(t, front,
 		Settings{
-			Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: &counter{},
+			Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: draw.New(&counter{}, nil),
 			LoginTimeout: 50 * time.Millisecond,
 		},
 		startup("user", "u"))

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgflurry/draw"
 )
 
 // counted waits until the counters have these values.
@@ -37,7 +39,7 @@ func is[N int | int64](got map[string]N, above map[string]N) bool {
 }
 
 func TestStatsHaveAllTheirLabelsFromTheStart(t *testing.T) {
-	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}})
+	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: draw.New(&counter{}, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 		s.ctx, s.proxy.counters = t.Context(), newCounters()
 		s.proxy.sessions = map[*session]struct{}{s: {}}
 		s.once(t)
-		s.proxy.ids = &fullTicks{}
+		s.proxy.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
 		w := s.proxy.Stats().Waits
 		within := w.Counts[slices.Index(w.Bounds, time.Millisecond):]
@@ -257,7 +259,7 @@ func TestForwardedStatementsAreCountedByWhyTheyWereNotAnswered(t *testing.T) {
 	}
 	failed := join(theirFailure, ready('I'))
 	for name, c := range map[string]struct {
-		ids     IDs
+		ids     draw.Source
 		change  func(*Settings)
 		request []byte
 		count   int64
@@ -328,7 +330,7 @@ func TestStatementsThatAPermissionForbidsAreCountedWhereTheDatabaseIsListed(t *t
 }
 
 func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
-	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}})
+	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: draw.New(&counter{}, nil)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/support/authority"
 )
@@ -265,7 +266,7 @@ func TestSettingsThatCannotMeanAnythingAreRefused(t *testing.T) {
 		"a CA to verify that is not there":    {reaches(pgtls.Upstream{Mode: pgtls.VerifyFull})},
 		"an upstream without a port, for TLS": {func(s *Settings) { s.Upstream[0].Address = "db" }},
 	} {
-		s := Settings{Upstream: []Host{{Network: "tcp", Address: "db:5432"}}, IDs: &counter{}}
+		s := Settings{Upstream: []Host{{Network: "tcp", Address: "db:5432"}}, IDs: draw.New(&counter{}, nil)}
 		for _, f := range change {
 			f(&s)
 		}

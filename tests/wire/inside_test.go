@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/draw"
 	"pgflurry/idserver"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
@@ -48,7 +49,7 @@ func newInside(t *testing.T) *inside {
 	network, address := pgconn.NetworkAddress(config.Host, config.Port)
 	source := newSource(1, false)
 	v, err := idserver.New(idserver.Settings{
-		Database: config.Database, IDs: source, Segments: tags{source}, Method: idserver.Trust,
+		Database: config.Database, IDs: draw.New(source, nil), Segments: tags{source}, Method: idserver.Trust,
 		Unavailable: func(err error) idserver.Reason {
 			return idserver.Reason{SQLState: "P0002", Message: err.Error()}
 		},

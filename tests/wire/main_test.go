@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/draw"
 	"pgflurry/migrations"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
@@ -109,7 +110,7 @@ func (st *stand) newHouse(name, upstream string, names statement.Names, ids *sou
 	}
 	trusts := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test", NextProtos: []string{"postgresql"}}
 	p, err := proxy.New(proxy.Settings{
-		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: ids, ClientTLS: offer,
+		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: draw.New(ids, nil), ClientTLS: offer,
 		Segments: func(string) proxy.Segments { return tags{ids} },
 		Permission: func(database string) *proxy.Permission {
 			permission := &proxy.Permission{}

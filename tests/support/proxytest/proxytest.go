@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgflurry/draw"
 	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
 )
@@ -28,7 +29,7 @@ func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c
 // Settings returns the settings of a proxy in front of host:port. It answers IDs in every database.
 func Settings(upstream string) proxy.Settings {
 	return proxy.Settings{
-		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: &counter{},
+		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: draw.New(&counter{}, nil),
 		Permission: func(string) *proxy.Permission {
 			permission := &proxy.Permission{}
 			permission.Set(statement.AllNames)
