@@ -8,10 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/draw"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
@@ -37,13 +39,17 @@ var forms = []string{
 	"SELECT * FROM pgflurry.next_segments('order', 2)",
 }
 
-// numbers gives numbers of every tag.
-type numbers struct{ proxy.IDs }
+// numbers gives numbers of every tag, one at a time.
+type numbers struct{ room *draw.Room }
 
-func (n numbers) TryNextN(_ []byte, count int) (int64, int, error) { return n.IDs.TryNextN(count) }
+func (n numbers) TryNextN(_ []byte, _ int) (int64, int, error) {
+	var one draw.Runs
+	_, err := n.room.Draw(context.Background(), time.Second, 1, &one)
+	return one.Take(), 1, err
+}
 
-func (n numbers) NextN(ctx context.Context, _ []byte, count int) (int64, int, error) {
-	return n.IDs.NextN(ctx, count)
+func (n numbers) NextN(_ context.Context, tag []byte, count int) (int64, int, error) {
+	return n.TryNextN(tag, count)
 }
 
 // through returns the URL of a database through a proxy that answers what these names permit.
