@@ -35,6 +35,7 @@ const (
 
 func newRoom(t testing.TB, layout string) *room {
 	t.Helper()
+	program.Path(t) // built before a grant begins to run
 	return enter(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
 }
 

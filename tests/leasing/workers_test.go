@@ -53,7 +53,6 @@ func between(value any, low, high float64) bool {
 
 func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 	t.Parallel()
-	program.Path(t) // built here, so that little time passes below
 	r := newRoom(t, small)
 	r.do("SELECT next_snowflake()")
 	s := r.store(r.url)
