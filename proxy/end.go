@@ -27,6 +27,8 @@ func (s *session) upstreamEnded(err error) {
 	var own clientError
 	switch {
 	case errors.As(err, &own):
+	case errors.As(err, new(frame.LengthError)) && s.heardNothing():
+		own = clientError{failDial, err} // what answers there is no PostgreSQL
 	case errors.As(err, new(frame.LengthError)):
 		own = clientError{failDesync, err}
 	case s.sawFatal:

@@ -120,7 +120,14 @@ func TestAnErrorOfProtocol2IsRelayed(t *testing.T) {
 			}
 		})
 	}
-	t.Run("but not behind something else", func(t *testing.T) {
+	t.Run("but not what no PostgreSQL says", func(t *testing.T) {
+		r := opened(t)
+		r.reply([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
+		if got := r.rest(r.client); !bytes.Contains(got, []byte("57P03")) {
+			t.Errorf("the client got %q; expected FATAL 57P03", got)
+		}
+	})
+	t.Run("nor behind something else", func(t *testing.T) {
 		r := opened(t)
 		r.reply(authOK, refusal)
 		if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {

@@ -31,8 +31,12 @@ func (s *session) relayUpstream() error {
 // and the end. The postmaster sends one if it cannot start a process for the session.
 func (s *session) isOldError(err error) bool {
 	length := frame.LengthError{}
-	first := s.toClient.Written() == 0 && len(s.fromUpstream.Committed()) == 0
-	return first && errors.As(err, &length) && length.Kind == wire.BackendErrorResponse
+	return errors.As(err, &length) && length.Kind == wire.BackendErrorResponse && s.heardNothing()
+}
+
+// heardNothing says that upstream has said nothing yet that could be read.
+func (s *session) heardNothing() bool {
+	return s.toClient.Written() == 0 && len(s.fromUpstream.Committed()) == 0
 }
 
 // relayOldError relays whatever upstream says until it closes.
