@@ -59,7 +59,6 @@ func (f *File) Read(ctx context.Context, now time.Time) (*List, error) {
 
 // parseFile reads the text of a file.
 func parseFile(text string) ([]Account, error) {
-	text = strings.TrimPrefix(text, "\ufeff") // the byte order mark of Windows editors
 	var accounts []Account
 	lines := make(map[string]int)
 	number := 0

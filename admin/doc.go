@@ -10,6 +10,7 @@
 //	page_map.go   the map of workers                 page_chart.go    the lines
 //	figures.go    numbers for people                 page/            templates, style, script
 //	server.go     New, Serve and its limits          newest.go        a limited number of connections
+//	host.go       whose requests loopback answers
 //
 // # Invariants
 //

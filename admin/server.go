@@ -14,6 +14,8 @@ import (
 type Settings struct {
 	// Node is the source of everything that the server shows. Required.
 	Node Node
+	// Name is the host's, as the operator gives it for a loopback address. Empty: localhost or an IP address.
+	Name string
 	// Log gets errors of requests. Nil: no log.
 	Log *slog.Logger
 	// Pprof adds Go's profiles of the process below /debug/pprof/.
@@ -45,6 +47,7 @@ type Server struct {
 	log     *slog.Logger
 	limits  limits
 	handler http.Handler
+	name    string
 	page    *page
 }
 
@@ -53,7 +56,7 @@ func New(s Settings) *Server {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	server := &Server{node: s.Node, log: s.Log, limits: usualLimits, page: newPage(s.Node)}
+	server := &Server{name: s.Name, node: s.Node, log: s.Log, limits: usualLimits, page: newPage(s.Node)}
 	mux := http.NewServeMux()
 	server.probes(mux)
 	server.metrics(mux)
@@ -93,7 +96,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	var connections sync.WaitGroup
 	server := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.request,
+		Handler:           forLoopback(listener.Addr(), s.name, s.handler),
+		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.request,
 		WriteTimeout: s.limits.answer, IdleTimeout: s.limits.idle, MaxHeaderBytes: s.limits.headerBytes,
 		BaseContext: func(net.Listener) context.Context { return asking },
 		ConnState: func(_ net.Conn, state http.ConnState) {

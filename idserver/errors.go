@@ -145,6 +145,10 @@ var (
 		"53300", "too many sessions of the ID database",
 		"Wait until others have left, or raise the proxy's --max-id-sessions.",
 	}
+	errNoAccounts = problem{
+		"57P03", "nobody is listed who may log in to the ID database",
+		"Whoever runs the proxy adds a client with \"pgflurry clients add\", or to its --id-auth-file.",
+	}
 	errAccountsUnread = problem{
 		"57P03", "the proxy has not read yet who may log in to the ID database",
 		"Connect again. If it recurs, look at the proxy's log: it says why the accounts cannot be read.",

@@ -112,6 +112,8 @@ func (d *door) authenticate() (allows func(sessions int) bool, err error) {
 	switch {
 	case list == nil:
 		return nil, refuseWith(loginUnready, errAccountsUnread)
+	case list.Len() == 0: // that is no wrong password, and must not count as one
+		return nil, refuseWith(loginUnready, errNoAccounts)
 	case rules.maxAge > 0 && now.Sub(list.Read()) > rules.maxAge:
 		return nil, refuseWith(loginUnready, accountsTooOld(now.Sub(list.Read()), rules.maxAge))
 	}

@@ -224,6 +224,7 @@ func TestTrustTakesNoNameThatNoAccountCanHave(t *testing.T) {
 
 func TestNobodyLogsInBeforeTheAccountsWereReadOrWhenTheyAreTooOld(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxAge = time.Hour })
+	before := h.accounts.Load()
 	h.clock.Store(int64(time.Hour))
 	v := h.knocks("ann")
 	v.enters(password)
@@ -235,8 +236,17 @@ func TestNobodyLogsInBeforeTheAccountsWereReadOrWhenTheyAreTooOld(t *testing.T) 
 	}
 	h.accounts.Store(nil)
 	h.knocks("ann").refused("57P03", "has not read yet who may log in")
+	h.accounts.Store(account.NewList(nil, nil, h.server.now()))
+	for range 100 { // far more than wrong passwords may be tried
+		h.knocks("ann").refused("57P03", "nobody is listed who may log in to the ID database")
+	}
 	h.empties()
-	h.counts("unready", 2)
+	h.counts("unready", 102)
+	h.accounts.Store(before)
+	h.clock.Store(int64(time.Hour))
+	v = h.knocks("ann")
+	v.enters(password)
+	v.leaves()
 }
 
 func TestTheLimitOfSessionsHoldsForThoseWhoHaveLoggedIn(t *testing.T) {

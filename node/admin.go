@@ -54,7 +54,8 @@ func (n *Node) tellOperators() (end func()) {
 			"address", tcp, "hint", "It changes nothing, and asks for no password. Listen on 127.0.0.1, "+
 				"or let a firewall pass only Prometheus, probes and operators.")
 	}
-	server := admin.New(admin.Settings{Node: n, Log: n.log, Pprof: n.settings.Admin.Pprof})
+	name, _, _ := net.SplitHostPort(n.settings.Admin.Listen)
+	server := admin.New(admin.Settings{Name: name, Node: n, Log: n.log, Pprof: n.settings.Admin.Pprof})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -23,7 +23,7 @@ func asked(t *testing.T, r *running, path string) (status int, body string) {
 	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, address.Network(), address.String())
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://pgflurry"+path, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

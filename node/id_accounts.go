@@ -178,6 +178,9 @@ func (a *accounts) take(list *account.List) {
 	before := a.list.Swap(list)
 	a.trouble.Store(&trouble{})
 	switch {
+	case before == nil && list.Len() == 0:
+		a.log.Warn("there are no accounts of the ID database: nobody can log in to it", "from", source(a.file.Load()),
+			"hint", "Run \"pgflurry clients add NAME\", or list them in --id-auth-file.")
 	case before == nil || before.Same(list):
 	case list.Len() == 0: // for example after a restore without the rows
 		a.log.Warn("accounts of the ID database are gone: nobody can log in to it", "before", before.Len(),

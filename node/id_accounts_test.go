@@ -25,7 +25,7 @@ func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 		list *account.List
 		line string
 	}{
-		{list(), ""}, // the first list is no change
+		{list(), "nobody can log in to it"},
 		{list("ann", "bob"), "level=INFO"},
 		{list("ann", "bob"), ""},
 		{list("ann"), "level=INFO"},

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ func TestWhoComesBeforeTheAccountsWereReadWaitsForThat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &accounts{tried: make(chan struct{})}
+				a := &accounts{tried: make(chan struct{}), log: slog.New(slog.DiscardHandler)}
 				start := time.Now()
 				go func() {
 					time.Sleep(time.Second)

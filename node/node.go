@@ -169,6 +169,7 @@ func (n *Node) Run(ctx context.Context) error {
 		"address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name,
 	}, n.idListening()...)...)
 	n.warnOfPlainText(s)
+	n.warnOfExposed(s)
 	n.serving.Store(true) // the listener is open: clients wait in it
 	defer n.tellOperators()()
 

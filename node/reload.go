@@ -50,6 +50,8 @@ func (n *Node) Reload(s Settings) error {
 	if before := n.current.Load(); before.TLS != next.TLS || before.IDDatabase != next.IDDatabase {
 		n.warnOfPlainText(next)
 	}
+	next.SecretFiles = s.SecretFiles
+	n.warnOfExposed(next)
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
 	n.tookOver(next.TLS, changed)

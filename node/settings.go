@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +64,8 @@ type Settings struct {
 	IDDatabase IDDatabase
 	// TLS protects both sides. The zero value is plain text.
 	TLS TLS
+	// SecretFiles are those that other settings were read from. The node only warns if everybody may read them.
+	SecretFiles []string
 	// Admin serves operators. The zero value means nobody does.
 	Admin Admin
 	// Survey is the pause between two readings of the worker table for State, at least 1 s. Zero: 10 s with Admin or
@@ -156,6 +160,11 @@ func (s *Settings) checkDatabases() error {
 	return nil
 }
 
+// printable says whether a text can stand in the worker table, in one line of a log and of a terminal.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
 // checkLease refuses settings without which no lease is possible, and impossible times.
 func (s *Settings) checkLease() error {
 	var wrong []error
@@ -165,8 +174,14 @@ func (s *Settings) checkLease() error {
 			"expected a name that stays the same after a restart"))
 	case length > longestName:
 		wrong = append(wrong, fmt.Errorf("--node has %d characters; expected at most %d", length, longestName))
+	case connstring.LooksLikeOne(s.Name):
+		wrong = append(wrong, fmt.Errorf("--node is %s; expected a name: the worker table shows it",
+			connstring.NotRepeated))
+	case !printable(s.Name):
+		wrong = append(wrong, fmt.Errorf("--node is %q; expected UTF-8 without control characters", s.Name))
 	}
-	if utf8.RuneCountInString(s.Advertise) > maxAddress || connstring.MayHoldPassword(s.Advertise) {
+	if utf8.RuneCountInString(s.Advertise) > maxAddress || connstring.MayHoldPassword(s.Advertise) ||
+		!printable(s.Advertise) {
 		wrong = append(wrong, fmt.Errorf("--advertise is %s; expected an address of at most %d characters, "+
 			"such as HOST:PORT", connstring.Shown(s.Advertise), maxAddress))
 	}

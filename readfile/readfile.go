@@ -6,12 +6,14 @@
 package readfile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -112,6 +114,10 @@ func read(path string, most int64, orPipe bool) ([]byte, error) {
 	if err == nil && int64(len(content)) > most {
 		err = fmt.Errorf("it is larger than %s", size(most))
 	}
+	if err == nil && (bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))) {
+		err = errors.New("it is written in UTF-16; expected UTF-8")
+	}
+	content = bytes.TrimPrefix(content, []byte("\ufeff")) // the byte order mark of Windows editors
 	if err != nil && !errors.As(err, new(*fs.PathError)) {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
@@ -132,6 +138,15 @@ func readPipe(f *os.File, most int64, pipe bool) ([]byte, error) {
 		err = fmt.Errorf("it is a pipe, and nobody wrote all of it within %v", pipeTime)
 	}
 	return content, err
+}
+
+// Exposed says whether every account of this machine may read or change a file that is there. Windows does not tell.
+func Exposed(path string) (mode fs.FileMode, exposed bool) {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" {
+		return 0, false
+	}
+	return info.Mode().Perm(), info.Mode()&0o006 != 0
 }
 
 // kindOf names what is not a regular file.

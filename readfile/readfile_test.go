@@ -87,3 +87,43 @@ func TestAFileThatHangsKeepsNobodyWaitingAndIsReadByOneAtATime(t *testing.T) {
 		t.Errorf("%d readings began; expected that one hung, and no other one beside it", n)
 	}
 }
+
+func TestAByteOrderMarkIsNoContent(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	for written, expected := range map[string]string{
+		"\ufeffkey = 1": "key = 1", "key\ufeff": "key\ufeff", "\ufeff": "",
+		"\xff\xfek\x00": "error", "\xfe\xff\x00k": "error",
+	} {
+		if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		content, err := Regular(path, 1<<20)
+		if expected == "error" {
+			if err == nil || !strings.Contains(err.Error(), "UTF-16") {
+				t.Errorf("%q: %v; expected an error with UTF-16", written, err)
+			}
+		} else if err != nil || string(content) != expected {
+			t.Errorf("%q is read as %q: %v", written, content, err)
+		}
+	}
+}
+
+func TestAFileThatEveryAccountMayReadIsExposed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, expected := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o602: true} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got, exposed := Exposed(path); exposed != expected || got != mode {
+			t.Errorf("%v: exposed %v, and it says %v", mode, exposed, got)
+		}
+	}
+	if _, exposed := Exposed(path + ".not there"); exposed {
+		t.Error("a file that is not there is exposed")
+	}
+}

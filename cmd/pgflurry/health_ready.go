@@ -29,7 +29,7 @@ func askVerdict(ctx context.Context, listen, path string) error {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://pgflurry"+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ func (c *configuration) secret(values place, f *pflag.Flag, file, origin string)
 		c.refuse(f.Name, err)
 		return
 	}
+	c.secrets = append(c.secrets, file)
 	values[f.Name] = given{values: []string{text}, origin: "the file of " + origin}
 }
 

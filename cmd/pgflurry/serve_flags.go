@@ -53,12 +53,24 @@ func (o *serveOptions) add(f *pflag.FlagSet) {
 func (o *serveOptions) settings(c *configuration) node.Settings {
 	s := o.node
 	s.Version = version()
+	s.SecretFiles = c.secrets
+	refuseEmpty(c)
 	var noNumber error
 	s.Datacenter, noNumber = numberOf("datacenter", o.datacenter, "any")
 	var noMode error
 	s.ListenMode, noMode = modeOf("listen-mode", o.listenMode)
 	c.check(errors.Join(s.Check(), noNumber, noMode, o.logs.check()))
 	return s
+}
+
+// refuseEmpty refuses an empty text where the default is none. A variable of a script that is not set would otherwise
+// switch TLS to the upstream off, and say nothing.
+func refuseEmpty(c *configuration) {
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.DefValue != "" && f.Value.String() == "" && !c.failed[f.Name] {
+			c.refuse(f.Name, saysNothing(f))
+		}
+	})
 }
 
 // modeOf parses the mode of a file.

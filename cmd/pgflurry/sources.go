@@ -37,6 +37,7 @@ type configuration struct {
 	origins map[string]string // of flags that something has set
 	failed  map[string]bool   // flags that were given a value they do not take
 	wrong   []error
+	secrets []string // files of secrets that were read
 }
 
 const theCommandLine = "command line"

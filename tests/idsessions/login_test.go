@@ -157,7 +157,7 @@ func TestAFileOfAccountsIsReadAgainAndAMistakeInItChangesNothing(t *testing.T) {
 	}
 	authority.Write(t, dir, "clients", []byte("; nobody\n"))
 	d.Line("accounts of the ID database are gone", "before=1")
-	if said := d.refused(t, d.url(password, "sslmode=disable")); said.Code != "28P01" {
-		t.Errorf("who is not in the file any more is told %v", said)
+	if said := d.refused(t, d.url(password, "sslmode=disable")); said.Code != "57P03" {
+		t.Errorf("with an empty file a client is told %v", said)
 	}
 }

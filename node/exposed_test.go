@@ -1,0 +1,39 @@
+package node
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var log bytes.Buffer
+	n := &Node{log: slog.New(slog.NewTextHandler(&log, nil))}
+	n.warnOfExposed(Settings{
+		TLS:         TLS{ClientKey: file("client", 0o644), UpstreamKey: file("upstream", 0o640)},
+		IDDatabase:  IDDatabase{AuthFile: file("accounts", 0o666)},
+		SecretFiles: []string{file("lease", 0o604)},
+	})
+	for name, told := range map[string]bool{"client": true, "upstream": false, "accounts": true, "lease": true} {
+		if strings.Contains(log.String(), "file="+filepath.Join(dir, name)+" ") != told {
+			t.Errorf("%s is told: %v; expected %v:\n%s", name, !told, told, log.String())
+		}
+	}
+	if strings.Count(log.String(), "level=WARN") != 3 {
+		t.Errorf("expected a line for each exposed file:\n%s", log.String())
+	}
+}
