@@ -40,6 +40,35 @@ func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *te
 	}
 }
 
+// docs/protocol.md names it among the differences: until the next question a call means what it meant.
+func TestASessionThatReplacesAFunctionGetsItsOwnAfterTheCommitAndOtherCallsAreAnsweredOn(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "replaced")
+	conn := server.Connect(t, p.URL)
+	mustDraw(t, conn)
+	many := func() int64 {
+		return server.Value[int64](t, conn, "SELECT * FROM next_snowflakes(1)", pgx.QueryExecModeSimpleProtocol)
+	}
+	server.Do(t, conn, "BEGIN")
+	server.Do(t, conn, "CREATE OR REPLACE FUNCTION next_snowflakes(n bigint) RETURNS SETOF bigint LANGUAGE sql "+
+		"AS 'SELECT 42::bigint'")
+	if id := many(); id == 42 || workerOf(id) == databaseWorker {
+		t.Errorf("%d came from PostgreSQL before anybody else could see the change", id)
+	}
+	from := p.Printed()
+	server.Do(t, conn, "COMMIT")
+	line := p.LineFrom(from, "the name next_snowflakes can mean function next_snowflakes(bigint)")
+	if !strings.Contains(line, `level=INFO msg="calls are answered from memory while a worker is held"`) {
+		t.Errorf("the log says %s", line)
+	}
+	if id := many(); id != 42 {
+		t.Errorf("the replaced function gave %d", id)
+	}
+	if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
+		t.Errorf("ID %d is of the database, though next_snowflake() is as it was", id)
+	}
+}
+
 func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)

@@ -1,6 +1,9 @@
 package wire
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNamedStatementsAreThoseOfPostgreSQL(t *testing.T) {
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
@@ -57,6 +60,27 @@ func TestNamedStatementsAreThoseOfPostgreSQL(t *testing.T) {
 		{name: "a duplicate Parse that was skipped", steps: []step{
 			prepared, say(Parse("x", "SELECT nonsense"), Parse("s", "SELECT 5"), Sync), run,
 		}, local: 0},
+	})
+}
+
+func TestAStatementThatIsGoneIsNotAnsweredHoweverItWent(t *testing.T) {
+	prepared, run := say(Parse("s", ours), Sync), say(Bind("", "s"), Execute(""), Sync)
+	const do = "DO $$BEGIN EXECUTE 'DEALLOCATE s'; RAISE division_by_zero; END$$"
+	goes := func(text string) []step { return []step{prepared, run, together(request(text), Sync), run} }
+	slashed := []step{say(Parse(`\`, ours), Sync), say(Bind("", `\`), Execute(""), Sync)}
+	wide := []string{"client_encoding", "SHIFT_JIS_2004"} // these two bytes are a backslash in it
+	checkAll(t, []conversation{
+		{name: "a DO that fails", steps: goes(do), local: 1},
+		{name: "behind an empty statement", steps: goes(" ;\n; " + do), local: 1},
+		{name: "behind more space than the buffer holds", steps: goes(strings.Repeat(" ", 20<<10) + do), local: 1},
+		{name: "behind a longer comment", steps: goes("--" + strings.Repeat("x", 20<<10) + "\n" + do), local: 1},
+		{name: "a long statement of another kind", steps: []step{
+			prepared, run, together(request("SELECT '"+strings.Repeat("x", 20<<10)+"'::int"), Sync), run,
+		}, local: 2},
+		{name: "a Close by another spelling", with: wide, steps: append(slashed,
+			say(CloseStatement("\x81\x5f"), Sync), slashed[1]), local: 1},
+		{name: "a Close of another name", steps: append(slashed,
+			say(CloseStatement("/"), Sync), slashed[1]), local: 2},
 	})
 }
 
