@@ -1,15 +1,15 @@
 -- Reads from the catalogs, for each name in a statement that a proxy may answer: whether it is there as the statement
 -- means it, whether everybody may use it, and what else the name could mean, in the same schema and in any other one.
 WITH meant (schema, name, arguments, result, many, body) AS (VALUES
-    ('public', 'next_snowflake', '', 20, false, 'pgflurry\.lane'),  -- the last: a pattern of the function's text
-    ('public', 'next_snowflakes', '20', 20, true, 'public\.next_snowflake\(\)'),
+    ('public', 'next_snowflake', '', 20, false, 'pgflurry[.]lane'),  -- the last: a pattern of the function's text
+    ('public', 'next_snowflakes', '20', 20, true, 'public[.]next_snowflake[(][)]'),
     ('pg_catalog', 'generate_series', '23 23', 23, true, '^generate_series_int4$'),
     ('pg_catalog', 'text', 'type', 25, false, ''),
     ('pg_catalog', 'int8', 'type', 20, false, ''),
-    ('pgflurry', 'next_segment', '25', 20, false, 'pgflurry\.take_segment'),
-    ('pgflurry', 'next_segments', '25 20', 20, true, 'pgflurry\.take_segment'),
-    ('public', 'next_segment', '25', 20, false, '^RETURN (pgflurry\.)?next_segment\(tag\)$'),  -- aliases
-    ('public', 'next_segments', '25 20', 20, true, '^RETURN (pgflurry\.)?next_segments\(tag, n\)$')
+    ('pgflurry', 'next_segment', '25', 20, false, 'pgflurry[.]take_segment'),
+    ('pgflurry', 'next_segments', '25 20', 20, true, 'pgflurry[.]take_segment'),
+    ('public', 'next_segment', '25', 20, false, '^RETURN (pgflurry[.])?next_segment[(]tag[)]$'),  -- aliases
+    ('public', 'next_segments', '25 20', 20, true, '^RETURN (pgflurry[.])?next_segments[(]tag, n[)]$')
 ), found AS (
     SELECT n.nspname AS schema, p.proname AS name, p.oid, p.pronamespace AS space, p.proowner AS owner,
            p.proargtypes::pg_catalog.text AS arguments, p.prorettype AS result, p.proretset AS many,
@@ -64,9 +64,9 @@ SELECT m.schema, m.name,
                AND o.name OPERATOR(pg_catalog.=) m.name),
        NOT EXISTS (SELECT FROM ours AS o
            WHERE o.schema OPERATOR(pg_catalog.=) m.schema AND o.name OPERATOR(pg_catalog.=) m.name
-             AND NOT (pg_catalog.has_schema_privilege('public', o.space, 'USAGE')
-                 AND CASE o.arguments WHEN 'type' THEN true
-                     ELSE pg_catalog.has_function_privilege('public', o.oid, 'EXECUTE') END)),
+             AND (pg_catalog.has_schema_privilege('public', o.space, 'USAGE')
+                  AND CASE o.arguments WHEN 'type' THEN true
+                      ELSE pg_catalog.has_function_privilege('public', o.oid, 'EXECUTE') END) IS NOT TRUE),
        (SELECT coalesce(pg_catalog.min(a.what), '') FROM others AS a
         WHERE a.name OPERATOR(pg_catalog.=) m.name AND a.schema OPERATOR(pg_catalog.=) m.schema),
        (SELECT coalesce(pg_catalog.min(a.what), '') FROM others AS a

@@ -118,8 +118,13 @@ func TestAFormIsAnsweredOnlyIfAllItsNamesMeanWhatTheySeemTo(t *testing.T) {
 			change: "ALTER FUNCTION next_snowflakes(bigint) RENAME TO earlier", lost: "next_snowflakes", why: "lacks",
 		},
 		"many: of another type": {
-			change: "DROP FUNCTION next_snowflakes(bigint); CREATE FUNCTION next_snowflakes(bigint) RETURNS text " +
-				"LANGUAGE sql AS 'SELECT public.next_snowflake()::text'",
+			change: "DROP FUNCTION next_snowflakes(bigint); CREATE FUNCTION next_snowflakes(n bigint) " +
+				"RETURNS SETOF text LANGUAGE sql AS 'SELECT public.next_snowflake()::text FROM generate_series(1, n)'",
+			lost: "next_snowflakes", why: "can mean function next_snowflakes(bigint)",
+		},
+		"many: one alone": {
+			change: "DROP FUNCTION next_snowflakes(bigint); CREATE FUNCTION next_snowflakes(bigint) " +
+				"RETURNS bigint LANGUAGE sql AS 'SELECT public.next_snowflake()'",
 			lost: "next_snowflakes", why: "can mean function next_snowflakes(bigint)",
 		},
 		"many: of another text": {
@@ -219,6 +224,13 @@ func TestAFormIsAnsweredOnlyIfAllItsNamesMeanWhatTheySeemTo(t *testing.T) {
 		},
 		"a tag: an alias that was dropped": {
 			change: "DROP FUNCTION public.next_segment(text)", lost: " next_segment(|public.next_segment(",
+		},
+		"a tag: an alias of another, which the search_path hides": {
+			change: "CREATE SCHEMA other; CREATE FUNCTION other.next_segment(tag text) " + other + "; " +
+				"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint " +
+				"RETURN other.next_segment(tag); DO $$ BEGIN " +
+				"EXECUTE format('ALTER DATABASE %I SET search_path = other, public', current_database()); END $$",
+			lost: " next_segment(|public.next_segment(", why: "the name next_segment can mean",
 		},
 		"a tag: a cast": {
 			change: "CREATE DOMAIN next_segment AS text", lost: " next_segment(|public.next_segment(",
