@@ -109,10 +109,6 @@ func TestAClientThatReadsLateGetsAllWhileUpstreamIsThere(t *testing.T) {
 	r.startsUp()
 	r.send(query("SELECT many"))
 	r.toUpstream(query("SELECT many"))
-	taken := stuffs(t, r.upstream, dataRow("1")) // the proxy has looked many times by the end
-	r.upstream.Close()
-	row := dataRow("1")
-	if got := r.rest(r.client); !bytes.HasPrefix(got, bytes.Repeat(row, taken/len(row))) {
-		t.Errorf("%d bytes came, or others; expected the %d that upstream has sent", len(got), taken)
-	}
+	rows := stuffs(t, r.upstream, dataRow("1")) / len(dataRow("1")) // the proxy has looked many times by the end
+	r.toClient(bytes.Repeat(dataRow("1"), rows))
 }
