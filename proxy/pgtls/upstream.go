@@ -81,6 +81,10 @@ func (u Upstream) ForHost(host string) (*Negotiator, error) {
 // Mode is the mode of the Upstream.
 func (n *Negotiator) Mode() Mode { return n.mode }
 
+// errRefuses hides the text of the error, as libpq does: anybody on the way could have written it.
+var errRefuses = errors.New("upstream answers the request for TLS with an error; " +
+	"a server does so if it can start no process for the connection")
+
 // ErrHasNone means that upstream refuses TLS, and goes on in plain text.
 var ErrHasNone = errors.New("upstream refuses TLS")
 
@@ -117,6 +121,8 @@ func (n *Negotiator) Negotiate(ctx context.Context, conn net.Conn) (net.Conn, er
 		beneath.read = -1
 		c.certificate = c.ConnectionState().PeerCertificates[0].Raw
 		secure = c
+	case 'E':
+		return nil, errRefuses
 	default:
 		return nil, fmt.Errorf("upstream answers %q to the request for TLS; expected S or N", answer)
 	}
