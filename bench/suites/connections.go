@@ -247,12 +247,11 @@ func (b *Connections) single(s source, clients int) trial.Turn {
 }
 
 // beside is one client of a source that draws single IDs, while others of the same source draw many. There is none if a
-// statement draws one ID at most. There is none for the proxy either, because it forwards what it cannot answer within
-// 50 ms.
+// statement draws one ID at most.
 func (b *Connections) beside(s source, clients int) trial.Turn {
 	one, err := s.drawing(1)
 	quick, is := one.(driver.Draw)
-	if err != nil || !is || s.from == fromProxy {
+	if err != nil || !is {
 		return nil
 	}
 	many := driver.Draw{SQL: manyNextvalsSQL, Mode: driver.Simple, Rows: manyRows, Clients: clients}

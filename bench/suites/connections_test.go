@@ -16,9 +16,9 @@ func TestAConnectionIsMeasuredAtEveryServerThatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// five sources: memory, and two numbers of clients that connect and two that draw; three sources beside others, for
+	// five sources: memory, and two numbers of clients that connect and two that draw; four sources beside others, for
 	// three numbers
-	if want := 5*(1+2+2) + 3*3; len(plan.Trials) != want {
+	if want := 5*(1+2+2) + 4*3; len(plan.Trials) != want {
 		t.Errorf("%d trials; expected %d", len(plan.Trials), want)
 	}
 	for _, one := range plan.Trials {
@@ -54,7 +54,7 @@ func TestABackendForEachConnectionBoundsHowManyStay(t *testing.T) {
 	}
 }
 
-func TestTheIDDatabaseIsJudgedByItsMemoryAndByTheClientBesideOthers(t *testing.T) {
+func TestTheIDDatabaseIsJudgedByItsMemoryAndBothPathsByTheClientBesideOthers(t *testing.T) {
 	spread := func(f float64) statistics.Spread { return statistics.Spread{Low: f, Median: f, High: f, N: 3} }
 	memory := spread(17 << 10)
 	figures := []report.Figure{
@@ -64,10 +64,15 @@ func TestTheIDDatabaseIsJudgedByItsMemoryAndByTheClientBesideOthers(t *testing.T
 			Contender: unbacked, Workload: "w", Task: besideMany,
 			Latency: map[string]statistics.Spread{"p99": spread(19_000)},
 		},
+		{
+			Contender: proxied, Workload: "w", Task: besideMany, Memory: &memory,
+			Latency: map[string]statistics.Spread{"p99": spread(21_000)},
+		},
 		{Contender: unbacked, Workload: "w", Task: logIn, Latency: map[string]statistics.Spread{"p99": spread(9)}},
 	}
 	v := ConnectionVerdicts(nil, figures)
-	if len(v) != 2 || v[0].Figure != 17 || v[0].Holds() || v[1].Figure != 19 || !v[1].Holds() {
+	if len(v) != 3 || v[0].Figure != 17 || v[0].Holds() || v[1].Figure != 19 || !v[1].Holds() ||
+		v[2].Figure != 21 || v[2].Holds() {
 		t.Errorf("verdicts %+v", v)
 	}
 }

@@ -19,7 +19,7 @@ func TestTheBenchmarkOfConnectionsReportsEveryServer(t *testing.T) {
 		"memory,connect": {map[string]int{"": 3 * 3, "Redis": 3, "PgBouncer": 3}, 1, []string{
 			"| connections that stay idle | KiB of memory, each |", "| connect with a password, 1 client | p50, ms |",
 		}},
-		"single,beside": {map[string]int{"": 3 + 2*3, "Redis": 1, "PgBouncer": 1 + 3}, 3, []string{
+		"single,beside": {map[string]int{"": 3 + 3*3, "Redis": 1, "PgBouncer": 1 + 3}, 6, []string{
 			"| one per round trip, simple, 2 clients | IDs per second |",
 			"| one per round trip, beside clients that draw 10,000 a statement, 8 clients | p50, ms |",
 		}},
