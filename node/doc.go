@@ -117,6 +117,7 @@
 //     database
 //   - the reader of accounts
 //   - a source of segments for each database, with goroutines of its own
+//   - the one of the drawing room (package draw), while clients wait for IDs
 //   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host, and one that waits for another primary
 //
 // Operators ask in goroutines of their own, and one History at a time opens a connection.
