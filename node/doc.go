@@ -117,10 +117,10 @@
 //     database
 //   - the reader of accounts
 //   - a source of segments for each database, with goroutines of its own
-//   - the one of the drawing room (package draw), while clients wait for IDs
 //   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host, and one that waits for another primary
 //
-// Operators ask in goroutines of their own, and one History at a time opens a connection.
+// Operators ask in goroutines of their own, and one History at a time opens a connection. While clients wait
+// for IDs, one goroutine draws for them (package draw).
 //
 // Nothing here reads flags. Two things read the environment: the clock of a program that is built for tests
 // (clock_steered.go), and pgx for what a connection string leaves out.
