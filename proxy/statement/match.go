@@ -206,12 +206,13 @@ func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
 		return false, false
 	}
 	word := snowflake
-	if isSegment = in == inPgflurry || !p.name(words[snowflake]); isSegment {
-		word = segment
-		ok = p.name(words[segment])
+	if in == inPgflurry || !p.name(words[snowflake]) {
+		if word = segment; !p.name(words[segment]) {
+			return false, false
+		}
 	}
 	p.form.Names |= nameOf(in, word)
-	return isSegment, ok || !isSegment
+	return word == segment, true
 }
 
 // tag reads the tag. Each call must have the same one, and a call for IDs must not come before it.
