@@ -1,5 +1,7 @@
 // Package admin serves HTTP for operators: metrics, probes and a status page. It changes nothing anywhere.
 //
+// A State is made at most a hundred times a second, for all who ask, and the first page and its fragment once a second.
+//
 //	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics: each of families.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
 //	                         └─▶ page.go      GET /, /fragment, /workers?from=N
@@ -10,14 +12,14 @@
 //	page_map.go   the map of workers                 page_chart.go    the lines
 //	figures.go    numbers for people                 page/            templates, style, script
 //	server.go     New, Serve and its limits          newest.go        a limited number of connections
-//	host.go       whose requests loopback answers
+//	host.go       whose requests loopback answers    pace.go          a limited number of requests
 //
 // # Invariants
 //
 // Each has a test of its name.
 //
 //  1. No request changes anything: only GET and HEAD are answered.
-//  2. What a probe says comes from memory. No probe waits for the lease, a database or a client.
+//  2. What a probe says comes from memory. No probe waits for the lease, a database, a client or other requests.
 //  3. A metric's labels are bounded: none holds a user, a client's address, an application's name or an ID.
 //  4. A client that reads slowly, or never, costs one connection of a limited number, for a limited time.
 //  5. The page loads nothing from other places, and shows all its content without JavaScript.

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pgflurry/histogram"
+	"pgflurry/recent"
 )
 
 // scrapes is how many may run at once.
@@ -28,7 +29,7 @@ const prefix = "pgflurry_"
 // metrics answers GET /metrics in Prometheus' text format, or in OpenMetrics if the request asks for that.
 func (s *Server) metrics(mux *http.ServeMux) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(s.node), collectors.NewGoCollector(),
+	registry.MustRegister(newCollector(s.state), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{s.log}, MaxRequestsInFlight: scrapes,
@@ -52,7 +53,7 @@ func (l scrapeLog) Println(values ...any) {
 
 // collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
-	node       Node
+	state      *recent.Value[State]
 	families   []described[family]
 	histograms []described[durations]
 
@@ -65,8 +66,8 @@ type described[T any] struct {
 	of T
 }
 
-func newCollector(node Node) *collector {
-	c := &collector{node: node, tags: make(map[tag]bool)}
+func newCollector(state *recent.Value[State]) *collector {
+	c := &collector{state: state, tags: make(map[tag]bool)}
 	for _, f := range slices.Concat(families, upstreamFamilies, idFamilies) {
 		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
 		c.families = append(c.families, described[family]{as, f})
@@ -90,7 +91,7 @@ func (c *collector) Describe(into chan<- *prometheus.Desc) {
 
 // Collect reads one State, so all metrics of a scrape are from one moment.
 func (c *collector) Collect(into chan<- prometheus.Metric) {
-	s := c.node.State()
+	s := c.state.Fresh()
 	s.Segments = c.bounded(s.Segments)
 	for _, f := range c.families {
 		given := make(map[string]bool)

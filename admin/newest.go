@@ -2,7 +2,9 @@ package admin
 
 import (
 	"container/list"
+	"context"
 	"net"
+	"net/http"
 	"sync"
 )
 
@@ -33,6 +35,22 @@ func (l *newest) Accept() (net.Conn, error) {
 		oldest.Close() // its owner closes it again, which does nothing
 	}
 	return &counted{Conn: conn, of: l, place: l.open.PushBack(conn)}, nil
+}
+
+type connectionKey struct{}
+
+// withConnection puts a connection into the context of its requests.
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, conn)
+}
+
+// keepConnection makes the connection of a request the last one to give way.
+func keepConnection(r *http.Request) {
+	if c, is := r.Context().Value(connectionKey{}).(*counted); is {
+		c.of.mu.Lock()
+		defer c.of.mu.Unlock()
+		c.of.open.MoveToBack(c.place)
+	}
 }
 
 // counted is one of these connections.

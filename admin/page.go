@@ -6,7 +6,10 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"sync"
 	"time"
+
+	"pgflurry/recent"
 )
 
 var (
@@ -27,13 +30,17 @@ const askedAtOnce = 1
 // page is the status page.
 type page struct {
 	node      Node
+	state     *recent.Value[State]
+	latest    *recent.Value[view]              // as for the first page
+	shared    map[string]*recent.Value[result] // templates that are the same for all who ask
 	samples   samples
 	templates *template.Template
+	rendering sync.Mutex
 	asking    chan struct{}
 	patience  time.Duration // how long to wait for the lease database
 }
 
-func newPage(node Node) *page {
+func newPage(node Node, state *recent.Value[State]) *page {
 	functions := template.FuncMap{
 		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
 		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
@@ -42,21 +49,28 @@ func newPage(node Node) *page {
 		"known":    func(t time.Time) bool { return !t.IsZero() },
 		"withNoun": withNoun[int], "withNouns": withNoun[int64],
 	}
-	return &page{
+	p := &page{
 		node:      node,
+		state:     state,
 		templates: template.Must(template.New("").Funcs(functions).ParseFS(pageTemplates, "page/*.html")),
 		asking:    make(chan struct{}, askedAtOnce),
 		patience:  3 * time.Second,
 	}
+	p.latest = recent.New(time.Second, p.newView)
+	p.shared = make(map[string]*recent.Value[result])
+	for _, name := range []string{"whole", "parts"} {
+		p.shared[name] = recent.New(time.Second, func() result { return p.render(name, p.newView()) })
+	}
+	return p
 }
 
 // register adds the page to a mux.
 func (p *page) register(mux *http.ServeMux) {
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
-		p.show(w, http.StatusOK, "whole", p.view())
+		p.shared["whole"].Get().write(w, http.StatusOK)
 	})
 	mux.HandleFunc("/fragment", func(w http.ResponseWriter, _ *http.Request) {
-		p.show(w, http.StatusOK, "parts", p.view())
+		p.shared["parts"].Get().write(w, http.StatusOK)
 	})
 	mux.HandleFunc("/worker/{number}", p.worker)
 	mux.HandleFunc("/worker", p.worker) // from the form
@@ -78,7 +92,7 @@ func (p *page) watch(ctx context.Context) {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
 	for {
-		p.samples.take(p.node.State())
+		p.samples.take(p.state.Fresh())
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -117,8 +131,11 @@ func given(l Lease, permitted string) string {
 // mostSegments limits the segments on the page.
 const mostSegments = 100
 
-func (p *page) view() view {
-	s := p.node.State()
+// view is the view of the first page. The caller may set its fields, and must not change what they lead to.
+func (p *page) view() view { return p.latest.Get() }
+
+func (p *page) newView() view {
+	s := p.state.Fresh()
 	v := view{
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.end()),
@@ -137,9 +154,27 @@ func (p *page) view() view {
 
 // show renders a template and writes it, whole or not at all.
 func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
+	p.render(name, v).write(w, status)
+}
+
+// result is a template with its data, or why there is none.
+type result struct {
+	body []byte
+	err  error
+}
+
+// render renders one template at a time: a page of many workers takes milliseconds, which others need.
+func (p *page) render(name string, v view) result {
+	p.rendering.Lock()
+	defer p.rendering.Unlock()
 	var body bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&body, name, v); err != nil {
-		http.Error(w, "the page could not be written: "+err.Error(), http.StatusInternalServerError)
+	err := p.templates.ExecuteTemplate(&body, name, v)
+	return result{body.Bytes(), err}
+}
+
+func (r result) write(w http.ResponseWriter, status int) {
+	if r.err != nil {
+		http.Error(w, "the page could not be written: "+r.err.Error(), http.StatusInternalServerError)
 		return
 	}
 	header := w.Header()
@@ -149,5 +184,5 @@ func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // the client may be gone
+	_, _ = w.Write(r.body) // the client may be gone
 }

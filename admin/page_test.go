@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgflurry/recent"
 )
 
 // get requests a page of a node, and returns status and body.
@@ -264,7 +266,7 @@ func TestAHistoryThatIsSlowIsNotWaitedFor(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
-		pages, answers := newPage(node), make(chan error)
+		pages, answers := newPage(node, recent.New(time.Second, node.State)), make(chan error)
 		for range 3 {
 			go func() {
 				_, err := pages.history(t.Context(), 1)
@@ -293,7 +295,7 @@ func TestTwoWhoAskForAHistoryAtTheSameTimeAreBothAnsweredOneAfterTheOther(t *tes
 			time.Sleep(time.Second)
 			return nil, nil
 		}}
-		pages, answers := newPage(node), make(chan error)
+		pages, answers := newPage(node, recent.New(time.Second, node.State)), make(chan error)
 		for range 2 {
 			go func() {
 				_, err := pages.history(t.Context(), 1)
@@ -338,7 +340,8 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 func TestAServerTakesASampleEveryTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		pages := newPage(&fakeNode{state: healthy()})
+		node := &fakeNode{state: healthy()}
+		pages := newPage(node, recent.New(time.Second, node.State))
 		go pages.watch(ctx)
 		time.Sleep(9 * time.Second) // on the bubble's clock
 		synctest.Wait()

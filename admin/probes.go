@@ -15,13 +15,16 @@ type Verdict struct {
 func no(why string, values ...any) Verdict { return Verdict{Why: fmt.Sprintf(why, values...)} }
 
 // probes registers the paths of the probes. A verdict depends on a State only. If a probe asked the database, a slow
-// database would end all proxies at once.
+// database would end all proxies at once. A probe's connection is the last one to give way.
 func (s *Server) probes(mux *http.ServeMux) {
-	for path, judge := range map[string]func(State) Verdict{
-		"/livez": live, "/readyz": ready, "/readyz/ids": readyForIDs,
+	for path, judge := range map[string]func() Verdict{
+		"/livez":      live,
+		"/readyz":     func() Verdict { return ready(s.state.Fresh()) },
+		"/readyz/ids": func() Verdict { return readyForIDs(s.state.Fresh()) },
 	} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
-			judge(s.node.State()).write(w)
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			keepConnection(r)
+			judge().write(w)
 		})
 	}
 }
@@ -36,8 +39,8 @@ func (v Verdict) write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// live: the process answers.
-func live(State) Verdict { return Verdict{OK: true} }
+// live: the process answers. It looks at no state, so nothing that makes one keeps it waiting.
+func live() Verdict { return Verdict{OK: true} }
 
 // ready: a new client is served.
 func ready(s State) Verdict {

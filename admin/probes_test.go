@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -101,4 +103,57 @@ func TestInvariant2NoProbeAsksADatabase(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
+}
+
+func TestInvariant2NoProbeWaitsForOtherRequests(t *testing.T) {
+	s := New(Settings{Node: &fakeNode{state: wholesome()}})
+	address, _ := serve(t, s)
+	turn := <-s.pace.turn // as if others had it
+	answered := make(chan int)
+	for _, path := range []string{"/fragment", "/metrics"} {
+		go func() {
+			status, _, _ := ask(t, "GET", "http://"+address+path)
+			answered <- status
+		}()
+	}
+	for _, path := range []string{"/livez", "/readyz", "/readyz/ids"} {
+		if status, _, body := ask(t, "GET", "http://"+address+path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	select {
+	case <-answered:
+		t.Error("a page does not wait for its turn")
+	default:
+	}
+	s.pace.turn <- turn
+	for range 2 {
+		if status := <-answered; status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+}
+
+func TestThePageIsMadeOnceASecondForAllWhoAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &fakeNode{state: wholesome()}
+		s := New(Settings{Node: node})
+		get := func(path string) {
+			s.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+		}
+		for range 10 {
+			for _, path := range []string{"/livez", "/fragment", "/", "/decode?id=1", "/worker/1"} {
+				get(path)
+			}
+		}
+		if n := node.asked.Load(); n != 3 {
+			t.Errorf("50 requests within a second asked for %d states; expected one for each of three pages", n)
+		}
+		get("/readyz")
+		time.Sleep(time.Second)
+		get("/fragment")
+		if n := node.asked.Load(); n != 5 {
+			t.Errorf("%d states after a probe and another second; expected 5", n)
+		}
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"net/http/pprof"
 	"sync"
 	"time"
+
+	"pgflurry/recent"
 )
 
 // Settings of a Server.
@@ -38,17 +40,21 @@ var usualLimits = limits{
 	idle: 2 * time.Minute, headerBytes: 16 << 10,
 }
 
+// stateEvery is the shortest time between two States. With 10,000 sessions one takes milliseconds.
+const stateEvery = 10 * time.Millisecond
+
 // farewell is how long open requests may take at the end.
 const farewell = 250 * time.Millisecond
 
 // A Server serves operators. Make it with New.
 type Server struct {
-	node    Node
+	state   *recent.Value[State] // of the node, for all who ask
 	log     *slog.Logger
 	limits  limits
 	handler http.Handler
 	name    string
 	page    *page
+	pace    *pace // of all requests except probes
 }
 
 // New makes a server. It opens nothing and starts nothing.
@@ -56,13 +62,17 @@ func New(s Settings) *Server {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	server := &Server{name: s.Name, node: s.Node, log: s.Log, limits: usualLimits, page: newPage(s.Node)}
-	mux := http.NewServeMux()
+	state := recent.New(stateEvery, s.Node.State)
+	server := &Server{
+		name: s.Name, state: state, log: s.Log, limits: usualLimits, page: newPage(s.Node, state), pace: newPace(),
+	}
+	mux, others := http.NewServeMux(), http.NewServeMux()
 	server.probes(mux)
-	server.metrics(mux)
-	server.page.register(mux)
+	mux.Handle("/", server.pace.paced(others))
+	server.metrics(others)
+	server.page.register(others)
 	if s.Pprof {
-		profiles(mux)
+		profiles(others)
 	}
 	server.handler = readOnly(mux)
 	return server
@@ -100,6 +110,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.request,
 		WriteTimeout: s.limits.answer, IdleTimeout: s.limits.idle, MaxHeaderBytes: s.limits.headerBytes,
 		BaseContext: func(net.Listener) context.Context { return asking },
+		ConnContext: withConnection,
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,10 +21,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fakeNode struct {
 	mu      sync.Mutex
 	state   State // use become once the server runs
+	asked   atomic.Int64
 	history func(context.Context, int) ([]Tenure, error)
 }
 
 func (n *fakeNode) State() State {
+	n.asked.Add(1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.state

@@ -1,6 +1,7 @@
 package idserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"time"
@@ -18,7 +19,7 @@ func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 	f := r.form
 	width := len(f.Columns)
 	for left := n * width; left > 0; left -= width {
-		if err := s.gather(); err != nil {
+		if err := cmp.Or(s.checkCancel(), s.gather()); err != nil {
 			return err
 		}
 		b, at := wire.Begin(s.out, wire.BackendDataRow)

@@ -18,7 +18,10 @@ func (s *session) consoleTable(name string) func() Table {
 	case "SESSIONS":
 		return s.sessionsTable
 	default:
-		return s.server.settings.Console[word].Table
+		if table := s.server.tables[word]; table != nil {
+			return table.Fresh
+		}
+		return nil
 	}
 }
 
@@ -53,8 +56,6 @@ func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	switch {
 	case c.All:
 		names = []string{"name", "setting", "description"}
-	case strings.EqualFold(c.Name, "sessions"): // the table may have ten thousand rows
-		names = sessionColumns()
 	case table != nil:
 		names = table().Columns
 	case known:

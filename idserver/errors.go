@@ -36,6 +36,7 @@ var (
 	errIdle = problem{
 		"57P05", "terminating connection due to idle-session timeout", "The proxy's --id-idle-timeout says how long.",
 	}
+	errCancelled = problem{"57014", "canceling statement due to user request", ""}
 	// for a FETCH from a portal whose statement gives no rows
 	errNoRows = problem{
 		"XX000", "unsupported portal strategy", "FETCH from a cursor, or from a portal of a SELECT.",

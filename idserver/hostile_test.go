@@ -272,7 +272,7 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 		if fault := log.String(); fault != "" {
 			t.Fatal(fault)
 		}
-		if left := len(server.register.all) + server.register.placed + len(server.keys.secrets); left > 0 {
+		if left := len(server.register.all) + server.register.placed + len(server.keys.all); left > 0 {
 			t.Fatalf("%d things are left", left)
 		}
 		for heard := conn.heard.Bytes(); len(heard) > 0; {

@@ -9,9 +9,8 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// A cancel request names the key of a session: a process ID and a secret. A session here has no process, and no
-// statement that takes long. So the server accepts the request and does nothing. The request must not go upstream,
-// where the key could belong to another client.
+// A cancel request names the key of a session: a process ID and a secret. A session here has no process. The request
+// must not go upstream, where the key could belong to another client.
 const (
 	secretSize     = 4  // bytes
 	longSecretSize = 32 // bytes, from protocol 3.2 on, as in PostgreSQL 18
@@ -25,12 +24,17 @@ const (
 
 // keys are the keys of all sessions. Its methods are safe for concurrent use.
 type keys struct {
-	mu      sync.Mutex
-	secrets map[int32][]byte // by process ID
+	mu  sync.Mutex
+	all map[int32]key // by process ID
+}
+
+type key struct {
+	secret []byte
+	of     *session
 }
 
 // take makes the key of a new session.
-func (k *keys) take(version uint32) (pid int32, secret []byte) {
+func (k *keys) take(of *session, version uint32) (pid int32, secret []byte) {
 	secret = make([]byte, secretSize)
 	if version >= newestVersion {
 		secret = make([]byte, longSecretSize)
@@ -42,8 +46,8 @@ func (k *keys) take(version uint32) (pid int32, secret []byte) {
 		var random [4]byte
 		rand.Read(random[:])
 		pid = int32(binary.BigEndian.Uint32(random[:])%lowestID | lowestID)
-		if k.secrets[pid] == nil {
-			k.secrets[pid] = secret
+		if k.all[pid].of == nil {
+			k.all[pid] = key{secret, of}
 			return pid, secret
 		}
 	}
@@ -53,20 +57,23 @@ func (k *keys) take(version uint32) (pid int32, secret []byte) {
 func (k *keys) free(pid int32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.secrets, pid)
+	delete(k.all, pid)
 }
 
-// has says whether a CancelRequest names one of the keys.
-func (k *keys) has(request []byte) bool {
+// find finds the session whose key a CancelRequest names; nil: there is none.
+func (k *keys) find(request []byte) *session {
 	if len(request) <= cancelHead || int(binary.BigEndian.Uint32(request)) != len(request) ||
 		binary.BigEndian.Uint32(request[4:]) != wire.CancelRequest {
-		return false
+		return nil
 	}
 	k.mu.Lock()
-	secret := k.secrets[int32(binary.BigEndian.Uint32(request[8:]))]
+	named := k.all[int32(binary.BigEndian.Uint32(request[8:]))]
 	k.mu.Unlock()
 	// An unknown process ID has an empty secret. No request matches that.
-	return subtle.ConstantTimeCompare(secret, request[cancelHead:]) == 1
+	if subtle.ConstantTimeCompare(named.secret, request[cancelHead:]) != 1 {
+		return nil
+	}
+	return named.of
 }
 
 // appendKey writes the BackendKeyData of a session.

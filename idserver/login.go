@@ -90,7 +90,7 @@ func (d *door) greet(version uint32, settings []option) (err error) {
 	}
 	out, d.out = begun, nil
 	var secret []byte
-	d.pid, secret = d.server.keys.take(version)
+	d.pid, secret = d.server.keys.take(d.session, version)
 	out = wire.AppendReady(appendKey(out, d.pid, secret), wire.StatusIdle)
 	d.since = d.server.now()
 	d.status.Store(wire.StatusIdle) // from here on the others see the session

@@ -291,8 +291,8 @@ func TestTheLimitOfAnAccountIsPostgreSQLsAndOnePlaceIsGivenBackOnce(t *testing.T
 		h.empties()
 	}
 	r := &h.server.register
-	if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.secrets) != 0 {
-		t.Errorf("places %d, users %v, keys %d; expected none", r.placed, r.ofUser, len(h.server.keys.secrets))
+	if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.all) != 0 {
+		t.Errorf("places %d, users %v, keys %d; expected none", r.placed, r.ofUser, len(h.server.keys.all))
 	}
 	h.counts("limit", 3)
 }

@@ -1,6 +1,7 @@
 package idserver
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strconv"
@@ -277,7 +278,7 @@ func (s *session) writeRows(p *portal, most int) (n int, err error) {
 		return n, err
 	}
 	for range n {
-		if err := s.gather(); err != nil {
+		if err := cmp.Or(s.checkCancel(), s.gather()); err != nil {
 			return 0, err
 		}
 		if err := s.writeRow(r, p.formats); err != nil {

@@ -33,6 +33,9 @@ func (s *session) query(body []byte) error {
 		return nil
 	}
 	for i, c := range commands {
+		if err := s.checkCancel(); err != nil {
+			return err
+		}
 		s.start()
 		if len(commands) > 1 && s.transaction.block == blockStatement {
 			s.transaction.block = blockImplicit

@@ -13,6 +13,7 @@ import (
 	"pgflurry/histogram"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/scram"
+	"pgflurry/recent"
 )
 
 // Segments gives dense numbers of business tags; segment.Source satisfies it. Both methods are called concurrently, and
@@ -56,7 +57,7 @@ type Table struct {
 type Topic struct {
 	// Tells says in SHOW HELP what the table has.
 	Tells string
-	// Table makes the table, each time that a client asks for it.
+	// Table makes the table, at most a hundred times a second for all clients that ask for it.
 	Table func() Table
 }
 
@@ -112,6 +113,8 @@ type Server struct {
 	keys       keys
 	attempts   *attempts
 	binder     scram.Binder
+	tables     map[string]*recent.Value[Table] // of Settings.Console
+	shown      *recent.Value[shown]            // of SHOW SESSIONS
 	logins     [results]atomic.Int64
 	loginTimes *histogram.Histogram
 }
@@ -128,7 +131,12 @@ func New(s Settings) (*Server, error) {
 	}
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), now: time.Now, register: newRegister(),
-		keys: keys{secrets: make(map[int32][]byte)}, attempts: newAttempts(time.Now()), loginTimes: newLoginTimes(),
+		keys: keys{all: make(map[int32]key)}, attempts: newAttempts(time.Now()), loginTimes: newLoginTimes(),
+	}
+	v.shown = recent.New(time.Second, v.show)
+	v.tables = make(map[string]*recent.Value[Table], len(s.Console))
+	for word, topic := range s.Console {
+		v.tables[word] = recent.New(tableEvery, topic.Table)
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
@@ -151,9 +159,19 @@ func (v *Server) Change(s Settings) error {
 	return nil
 }
 
+// tableEvery is the shortest time between two tables of Settings.Console.
+const tableEvery = 10 * time.Millisecond
+
 // Has says whether this is the database that the Server serves.
 func (v *Server) Has(database string) bool { return database == v.settings.Database }
 
-// Cancels takes a CancelRequest as it came. It returns false if the key is of no session here. It does nothing else,
-// because no statement here takes long enough to be cancelled.
-func (v *Server) Cancels(request []byte) bool { return v.keys.has(request) }
+// Cancels takes a CancelRequest as it came. It returns false if the key is of no session here. Otherwise it cancels
+// what the session does; a session that waits for its client does nothing.
+func (v *Server) Cancels(request []byte) bool {
+	s := v.keys.find(request)
+	if s == nil {
+		return false
+	}
+	s.work.CompareAndSwap(working, cancelled)
+	return true
+}

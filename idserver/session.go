@@ -59,6 +59,7 @@ type session struct {
 	isLate      atomic.Bool
 
 	// shared: run writes these fields, anybody may read them.
+	work        atomic.Int32           // waiting, working or cancelled
 	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …; 0: it has not logged in
 	application atomic.Pointer[string] // application_name; nil: none
 	counts      counts
@@ -115,6 +116,7 @@ func (s *session) take() error {
 		}
 		s.unwatch()
 		s.isLate.Store(false)
+		s.work.CompareAndSwap(waiting, working)
 		err = s.takeMessage(f)
 		s.in.Drop(f.Size)
 		if err != nil {
@@ -136,6 +138,22 @@ func (s *session) mayWait() error {
 		return errIdle
 	}
 	s.watch()
+	s.work.Store(waiting)
+	return nil
+}
+
+// What a session does. A cancel request has an effect only while it works.
+const (
+	waiting   int32 = iota // for its client
+	working                // on what its client has sent
+	cancelled              // still working, but it has to fail soon
+)
+
+// checkCancel fails once after a cancel request. It runs before each statement and each row.
+func (s *session) checkCancel() error {
+	if s.work.Load() == cancelled && s.work.CompareAndSwap(cancelled, working) {
+		return errCancelled
+	}
 	return nil
 }
 

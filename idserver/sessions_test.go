@@ -3,6 +3,7 @@ package idserver
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -137,12 +138,43 @@ func TestADrainEndsAClientThatDoesNotRead(t *testing.T) {
 	<-sent
 }
 
+func cancelRequest(key []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(key)))
+	return append(binary.BigEndian.AppendUint32(b, wire.CancelRequest), key...)
+}
+
+func TestALongTextCanBeCancelledAndTheSessionStays(t *testing.T) {
+	h := newHall(t)
+	v := h.knocks("ann")
+	key, _ := v.enters(password)
+	for i := range 20 {
+		v.answers(fmt.Sprintf("SET a.s%d TO '%s'", i, strings.Repeat("x", 7000)), "I")
+	}
+	v.send(wire.Encoded(&query{strings.Repeat("SHOW ALL;", 800)})) // 100 MB, far more than sockets take
+	if kind, _ := v.next(); kind != 'T' {
+		t.Fatalf("the answer begins with %q", kind)
+	}
+	if !h.server.Cancels(cancelRequest(key)) {
+		t.Error("the request is not taken")
+	}
+	told := ""
+	for kind, body := v.next(); kind != 'Z'; kind, body = v.next() {
+		v.heard = nil
+		if kind == 'E' {
+			told = string(body)
+		}
+	}
+	if !strings.Contains(told, "57014") {
+		t.Errorf("the text was not cancelled: %q", told)
+	}
+	h.server.Cancels(cancelRequest(key)) // while it waits: no effect
+	v.answers("SELECT 1", "I")
+	v.leaves()
+}
+
 func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
 	h := newHall(t)
-	request := func(key []byte) []byte {
-		b := binary.BigEndian.AppendUint32(nil, uint32(8+len(key)))
-		return append(binary.BigEndian.AppendUint32(b, wire.CancelRequest), key...)
-	}
+	request := cancelRequest
 	keys := make(map[string]bool)
 	for i, version := range []uint32{3 << 16, 3<<16 | 2, 3<<16 | 2, 3 << 16} {
 		v := h.comes(nil)
@@ -208,9 +240,9 @@ func TestInvariant8WhatASessionHeldIsFreeHoweverItEnds(t *testing.T) {
 		ends(h.knocks("ann"))
 		h.empties()
 		r := &h.server.register
-		if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.secrets) != 0 {
+		if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.all) != 0 {
 			t.Errorf("%s: places %d, users %v, keys %d; expected none", name, r.placed, r.ofUser,
-				len(h.server.keys.secrets))
+				len(h.server.keys.all))
 		}
 	}
 	st := h.server.Stats()

@@ -128,29 +128,47 @@ func (s *session) state() tally.State {
 	return tally.Idle
 }
 
-// sessionColumns are the columns of sessionsTable, for callers that need no rows.
-func sessionColumns() []string {
-	return []string{"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers"}
+// shown is the table of SHOW SESSIONS, for all who ask. As in pg_stat_activity, it hides the application names and
+// addresses of other users' clients.
+type shown struct {
+	users       []string
+	own, others [][]string // rows as their user sees them, and as others do
 }
 
-// sessionsTable is the table of SHOW SESSIONS. As in pg_stat_activity, it hides the application names and addresses of
-// other users' clients.
-func (s *session) sessionsTable() Table {
-	t := Table{Columns: sessionColumns()}
-	for _, one := range latest(s.server.Sessions()) {
-		if one.User != s.user {
-			one.Application, one.Client = "", ""
-		}
-		t.Rows = append(t.Rows, []string{
+// show makes the table.
+func (v *Server) show() shown {
+	all := latest(v.Sessions())
+	t := shown{make([]string, len(all)), make([][]string, len(all)), make([][]string, len(all))}
+	for i, one := range all {
+		t.users[i] = one.User
+		t.own[i] = []string{
 			strconv.Itoa(int(one.PID)), one.User, one.Application, one.Client, one.Since.UTC().Format(time.RFC3339),
 			one.State, strconv.FormatInt(one.IDs, 10), strconv.FormatInt(one.Numbers, 10),
-		})
+		}
+		t.others[i] = slices.Clone(t.own[i])
+		t.others[i][2], t.others[i][3] = "", ""
 	}
 	return t
 }
 
-// mostSessions is the largest number of rows of SHOW SESSIONS. The rows stay in memory while a client does not read
-// them.
+// sessionsTable is the table as the user of this session sees it.
+func (s *session) sessionsTable() Table {
+	all := s.server.shown.Get()
+	rows := slices.Clone(all.others)
+	for i, user := range all.users {
+		if user == s.user {
+			rows[i] = all.own[i]
+		}
+	}
+	return Table{
+		Columns: []string{
+			"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers",
+		},
+		Rows: rows,
+	}
+}
+
+// mostSessions is the largest number of rows of SHOW SESSIONS.
 const mostSessions = 1000
 
 // latest returns the sessions that began last.

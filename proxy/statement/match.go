@@ -206,13 +206,12 @@ func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
 		return false, false
 	}
 	word := snowflake
-	if in == inPgflurry || !p.name(words[snowflake]) {
-		if word = segment; !p.name(words[segment]) {
-			return false, false
-		}
+	if isSegment = in == inPgflurry || !p.name(words[snowflake]); isSegment {
+		word = segment
+		ok = p.name(words[segment])
 	}
 	p.form.Names |= nameOf(in, word)
-	return word == segment, true
+	return isSegment, ok || !isSegment
 }
 
 // tag reads the tag. Each call must have the same one, and a call for IDs must not come before it.

@@ -163,8 +163,8 @@ func endsAnswers(messages []message) bool {
 	return false
 }
 
-// runAll runs several errands at a time. At least one word of so many must get an ID from memory, or they prove little.
-func runAll(t *testing.T, seed uint64, errands []errand, most int64) {
+// runAll runs several errands at a time.
+func runAll(t *testing.T, seed uint64, errands []errand) {
 	t.Helper()
 	st := newStand(t, seed)
 	var words, tried, local atomic.Int64
@@ -187,8 +187,8 @@ func runAll(t *testing.T, seed uint64, errands []errand, most int64) {
 	running.Wait()
 	t.Logf("seed %d: %d words, %d of which PostgreSQL itself gets wrong, %d IDs from memory",
 		seed, words.Load(), words.Load()-tried.Load(), local.Load())
-	if local.Load() < tried.Load()/most {
-		t.Errorf("%d words got %d IDs from memory; expected one for each %d at least", tried.Load(), local.Load(), most)
+	if local.Load() < tried.Load()/8 {
+		t.Errorf("%d words got %d IDs from memory; expected at least one in eight", tried.Load(), local.Load())
 	}
 	if tried.Load() < words.Load() && st.version < 180000 {
 		t.Errorf("%d of %d words were left out; expected none on this version", words.Load()-tried.Load(), words.Load())
@@ -221,7 +221,7 @@ func TestEveryWordOfThreeLettersIsAnsweredAsByPostgreSQL(t *testing.T) {
 			errands = append(errands, errand{m, words, seed + uint64(len(errands))})
 		}
 	}
-	runAll(t, seed, errands, 8)
+	runAll(t, seed, errands)
 }
 
 func TestDrawnWordsOfFourLettersAreAnsweredAsByPostgreSQL(t *testing.T) {
@@ -239,5 +239,5 @@ func TestDrawnWordsOfFourLettersAreAnsweredAsByPostgreSQL(t *testing.T) {
 		}
 		errands = append(errands, e)
 	}
-	runAll(t, seed, errands, 100) // few moods are drawn, perhaps those that hardly answer
+	runAll(t, seed, errands)
 }
