@@ -170,13 +170,13 @@ func TestInvariant4WhoReadsSlowlyCostsALimitedTime(t *testing.T) {
 	})
 	t.Run("WhoKeepsTheConnection", func(t *testing.T) {
 		conn := dial(t, address)
-		if _, err := io.WriteString(conn, "GET /small HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "GET /small HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		isClosed(t, conn)
 	})
 	t.Run("WhoNeverReads", func(t *testing.T) {
-		if _, err := io.WriteString(dial(t, address), "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(dial(t, address), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-gaveUp; err == nil {
@@ -189,7 +189,7 @@ func TestALongHeaderIsRefused(t *testing.T) {
 	address, _ := serve(t, New(Settings{Node: &fakeNode{}}))
 	conn := dial(t, address)
 	long := strings.Repeat("x", 24<<10)
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+long+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: "+long+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	answer := make([]byte, len("HTTP/1.1 431"))
@@ -228,7 +228,7 @@ func TestTheEndLeavesNoRequestAndNoListener(t *testing.T) {
 	})
 	address, end := serve(t, s)
 	conn := dial(t, address)
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-begun
