@@ -40,7 +40,7 @@ var idFamilies = []family{
 var idLogins = []string{"ok", "password", "attempts", "limit", "unready", "refused", "left"}
 
 // idClosed are the reasons why sessions of the ID database end.
-var idClosed = []string{"client", "drain", "fault", "idle", "protocol"}
+var idClosed = []string{"client", "drain", "fault", "idle", "protocol", "removed"}
 
 // ofIDs makes one of them.
 func ofIDs(name, help string, kind prometheus.ValueType, labels []string, read func(IDDatabase, put)) family {

@@ -75,12 +75,13 @@ const (
 	closedClient          // the client left, or its connection was lost
 	closedDrain           // the server drains
 	closedIdle            // it was idle for too long, or its client read nothing
+	closedRemoved         // its account was removed
 	closedProtocol        // the client broke the protocol
 	closedFault           // a fault of the program
 	reasons
 )
 
-var reasonLabels = [reasons]string{"", "client", "drain", "idle", "protocol", "fault"}
+var reasonLabels = [reasons]string{"", "client", "drain", "idle", "removed", "protocol", "fault"}
 
 // because notes why the session ends. Only the first call counts.
 func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }

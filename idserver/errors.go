@@ -30,6 +30,10 @@ var (
 		"57P01", "terminating connection because the proxy is shutting down",
 		"Connect again; another proxy can serve this connection.",
 	}
+	errRemoved = problem{
+		"57P01", "terminating connection because its account was removed",
+		"Whoever runs the proxy may add it again with \"pgflurry clients add\".",
+	}
 	errNotAccepting = problem{
 		"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection.",
 	}

@@ -72,12 +72,28 @@ func (d *door) logIn(startup []byte) error {
 	if err := v.register.take(d.session, v.rules.Load().maxSessions, allows); err != nil {
 		return refuseWith(loginLimit, err.(problem))
 	}
+	if !v.stillListed(d.user) {
+		return refuseWith(loginRefused, errRemoved)
+	}
 	d.loggedIn() // the place is taken, so a drain that waits for logins may begin
 	settings, err := w.settings()
 	if err != nil {
 		return err
 	}
 	return d.greet(w.version, settings)
+}
+
+// stillListed is false if the account was removed since the login began. The client decides how long a login takes.
+func (v *Server) stillListed(user string) bool {
+	if v.rules.Load().method == Trust {
+		return true
+	}
+	list := v.settings.Accounts()
+	if list == nil || list.Len() == 0 {
+		return true
+	}
+	_, found := list.Find(user)
+	return found
 }
 
 // greet sends everything that a client expects after its login.

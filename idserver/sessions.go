@@ -125,10 +125,33 @@ func (v *Server) Drain(ctx context.Context) {
 // interrupt makes the session check whether it has to end. Any goroutine may call it.
 func (s *session) interrupt() { _ = s.conn.SetReadDeadline(longAgo) }
 
-// kill ends the session at once. Any goroutine may call it.
-func (s *session) kill() {
-	s.because(closedDrain)
+// kill ends the session at once, for a drain. Any goroutine may call it.
+func (s *session) kill() { s.endFor(closedDrain, errDraining) }
+
+func (s *session) endFor(why reason, told problem) {
+	s.because(why)
 	s.cancel() // ends a wait for IDs
-	s.toClient.Farewell(appendError(nil, "FATAL", errDraining, ""))
+	s.toClient.Farewell(appendError(nil, "FATAL", told, ""))
 	s.conn.Close()
+}
+
+// EndSessionsOf ends the sessions of users whose accounts were removed, and returns how many. It does not wait for the
+// clients. Call it once Settings.Accounts gives the new list: a login that is under way looks at that at its end.
+func (v *Server) EndSessionsOf(removed func(user string) bool) int {
+	theirs := v.register.placedOf(removed)
+	for _, s := range theirs {
+		go s.endFor(closedRemoved, errRemoved)
+	}
+	return len(theirs)
+}
+
+func (r *register) placedOf(of func(user string) bool) (theirs []*session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.all {
+		if s.placed && of(s.user) {
+			theirs = append(theirs, s)
+		}
+	}
+	return theirs
 }

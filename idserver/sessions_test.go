@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/account"
 	"pgflurry/draw"
 	"pgflurry/proxy/wire"
 )
@@ -357,6 +358,33 @@ func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 	}
 	h.empties()
 	if st := h.server.Stats(); st.Closed["idle"] != 2 {
+		t.Errorf("closed: %v", st.Closed)
+	}
+}
+
+func TestSessionsOfARemovedAccountEndAndSoDoesALoginThatIsUnderWay(t *testing.T) {
+	h := newHall(t)
+	gone, stays, late := h.knocks("bob"), h.knocks("ann"), h.knocks("bob")
+	gone.enters(password)
+	gone.answers("BEGIN", "T")
+	stays.enters(password)
+	mechanisms := late.asked(wire.AuthSASL)
+	var others []account.Account
+	for _, a := range h.accounts.Load().All() {
+		if a.Name != "bob" {
+			others = append(others, a)
+		}
+	}
+	h.accounts.Store(account.NewList(others, nil, h.server.now()))
+	ended := h.server.EndSessionsOf(func(user string) bool { return user == "bob" })
+	if ended != 1 {
+		t.Errorf("%d sessions are ended; expected one", ended)
+	}
+	gone.refused("57P01", "its account was removed")
+	late.provesBy(mechanisms, password)
+	late.refused("57P01", "its account was removed")
+	stays.answers("SELECT 1", "I")
+	if st := h.server.Stats(); st.Closed["removed"] != 1 {
 		t.Errorf("closed: %v", st.Closed)
 	}
 }

@@ -145,12 +145,17 @@ func initial(mechanism, first string) []byte {
 // proves runs the exchange with a password, up to the client's last message.
 func (v *visitor) proves(password string) *scram.Client {
 	v.t.Helper()
+	return v.provesBy(v.asked(wire.AuthSASL), password)
+}
+
+func (v *visitor) provesBy(mechanisms []byte, password string) *scram.Client {
+	v.t.Helper()
 	var state *tls.ConnectionState
 	if conn, inside := v.conn.(*tls.Conn); inside {
 		s := conn.ConnectionState()
 		state = &s
 	}
-	client, err := scram.NewClient(v.asked(wire.AuthSASL), password, state)
+	client, err := scram.NewClient(mechanisms, password, state)
 	if err != nil {
 		v.t.Fatal(err)
 	}

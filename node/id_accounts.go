@@ -47,6 +47,8 @@ type accounts struct {
 	clock   clock
 	log     *slog.Logger
 	failing reminder.Reminder
+	// end ends the sessions of users, and returns how many. Nil: there are none yet.
+	end func(of func(user string) bool) int
 }
 
 func (n *Node) newAccounts() *accounts {
@@ -187,6 +189,23 @@ func (a *accounts) take(list *account.List) {
 			"from", source(a.file.Load()))
 	default:
 		a.log.Info("accounts of the ID database have changed", "accounts", list.Len(), "before", before.Len())
+	}
+	a.endRemoved(before, list)
+}
+
+// endRemoved ends the sessions of accounts that are gone. An empty list ends none: it is more likely a mistake, such as
+// a restore without the rows.
+func (a *accounts) endRemoved(before, list *account.List) {
+	if before == nil || list.Len() == 0 || a.end == nil {
+		return
+	}
+	ended := a.end(func(user string) bool {
+		_, was := before.Find(user)
+		_, is := list.Find(user)
+		return was && !is
+	})
+	if ended > 0 {
+		a.log.Info("sessions of removed accounts are ended", "sessions", ended)
 	}
 }
 

@@ -40,6 +40,32 @@ func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 	}
 }
 
+func TestSessionsOfRemovedAccountsEndUnlessNoneIsLeft(t *testing.T) {
+	t.Parallel()
+	list := func(names ...string) *account.List {
+		var all []account.Account
+		for _, name := range names {
+			all = append(all, account.Account{Name: name})
+		}
+		return account.NewList(all, nil, time.Now())
+	}
+	var ended []string
+	a := &accounts{log: slog.New(slog.DiscardHandler), end: func(of func(string) bool) (n int) {
+		for _, user := range []string{"ann", "bob", "trusted"} { // the last one was never listed
+			if of(user) {
+				ended = append(ended, user)
+			}
+		}
+		return len(ended)
+	}}
+	a.take(list("ann", "bob"))
+	a.take(list("ann", "eve"))
+	a.take(list())
+	if len(ended) != 1 || ended[0] != "bob" {
+		t.Errorf("sessions of %q are ended; expected those of bob", ended)
+	}
+}
+
 func TestAReloadTrustsNobodyWhereOtherMachinesReachTheListener(t *testing.T) {
 	t.Parallel()
 	n := &Node{listener: elsewhereListener{}, id: &idDatabase{accounts: &accounts{}}}

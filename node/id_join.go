@@ -30,8 +30,11 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 	}
 	commit()
 	id.segments.choose(n.settings)
-	id.server, err = idserver.New(n.idSettings(id, d))
-	return id, err
+	if id.server, err = idserver.New(n.idSettings(id, d)); err != nil {
+		return nil, err
+	}
+	id.accounts.end = id.server.EndSessionsOf
+	return id, nil
 }
 
 // idSettings are the settings of its server.

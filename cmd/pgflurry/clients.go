@@ -26,7 +26,7 @@ func newClients() *cobra.Command {
 certificate alone. Clients have nothing to do with the roles of PostgreSQL.
 
 Proxies read the table every few seconds, and log clients in from memory. So a change takes effect
-within seconds. While the database is away, proxies use what they read last. Open sessions stay.`,
+within seconds. While the database is away, proxies use what they read last.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -16,11 +16,11 @@ func newClientsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Delete a client and its password",
-		Long: `remove deletes a client and its password. Proxies refuse the client once they have read the table
-again, within seconds. A proxy that cannot reach the database uses what it read last. Open sessions
-stay: they end with the client, or with a restart of their proxy.
+		Long: `remove deletes a client and its password. Once proxies have read the table again, within seconds, they
+refuse the client and end its sessions. A proxy that cannot reach the database uses what it read last.
+If no client is left at all, open sessions stay: an empty table is more likely a mistake.
 
-To lock a client out for a time use "pgflurry clients expire".`,
+"pgflurry clients expire" locks a client out, and leaves its open sessions.`,
 		Example: `  pgflurry clients remove shop --database postgres://owner@localhost/app`,
 		Args:    oneClient,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,7 +32,7 @@ To lock a client out for a time use "pgflurry clients expire".`,
 					return err
 				}
 				_, err := fmt.Fprintf(cmd.OutOrStdout(),
-					"client %q is removed; its open sessions stay until they end\n", args[0])
+					"client %q is removed; proxies end its sessions within seconds\n", args[0])
 				return err
 			})
 		},

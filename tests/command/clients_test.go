@@ -75,7 +75,7 @@ func TestAClientIsAddedListedExpiredAndRemoved(t *testing.T) {
 	run(t, clients(url, "expire", "shop")...).prints(t, `client "shop" may log in no more, since `)
 	run(t, clients(url, "list")...).prints(t, "shop   password     expired")
 	run(t, clients(url, "expire", "shop", "--at", "never")...).prints(t, `client "shop" may log in for ever`)
-	run(t, clients(url, "remove", "shop")...).prints(t, `client "shop" is removed; its open sessions stay`)
+	run(t, clients(url, "remove", "shop")...).prints(t, `client "shop" is removed; proxies end its sessions`)
 	for _, verb := range []string{"remove", "expire"} {
 		run(t, clients(url, verb, "shop")...).is(t, 2, `there is no client "shop"`, "clients list")
 	}

@@ -58,7 +58,8 @@ func TestAnAccountThatIsAddedRemovedOrExpiredCountsWithinSeconds(t *testing.T) {
 	if said := d.refused(t, d.url(password, "sslmode=disable")); said.Code != "28P01" {
 		t.Errorf("a removed client is told %v", said)
 	}
-	isID(t, server.Value[string](t, open, "SELECT next_snowflake()::text")) // the open session stays
+	d.Line("sessions of removed accounts are ended", "sessions=1")
+	server.Refused(t, open, "57P01", "SELECT next_snowflake()")
 	run(t, "clients", "expire", "second", "--database", d.direct)
 	from := d.Printed()
 	d.LineFrom(0, "accounts of the ID database have changed", "accounts=1", "before=1")
