@@ -44,7 +44,7 @@ func TestProbesAnswerWhilePostgreSQLIsSilentAndOnlyTheOneForIDsSaysNo(t *testing
 		t.Errorf("health --ready: %d, %s", code, said)
 	}
 	if status, body := o.get("/readyz/ids"); status != http.StatusServiceUnavailable ||
-		!strings.HasPrefix(body, `{"ok":false,"why":"no IDs from memory, PostgreSQL answers: `) {
+		!strings.HasPrefix(body, `{"ok":false,"why":"no IDs from memory, calls go to PostgreSQL: `) {
 		t.Errorf("/readyz/ids: %d %s", status, body)
 	}
 	if code, said := o.health("--ids"); code != 1 || !strings.Contains(said, "no IDs from memory") {
