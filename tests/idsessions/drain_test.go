@@ -30,16 +30,3 @@ func TestADrainEndsWhoIsIdleAtOnceAndWaitsForATransaction(t *testing.T) {
 	d.Line("worker released")
 	d.Line("msg=ended", "id_sessions=2", "id_session_ids=2")
 }
-
-func TestADrainThatIsOverEndsATransaction(t *testing.T) {
-	t.Parallel()
-	d := trusting(t, server.Migrated(t), "--drain-timeout", "0s")
-	busy := d.anybody(t)
-	server.Do(t, busy, "BEGIN")
-	d.Signal(syscall.SIGTERM)
-	if code := d.End(); code != 0 {
-		t.Errorf("it ended with %d", code)
-	}
-	_, err := busy.PgConn().ReceiveMessage(server.Within(t))
-	server.Says(t, err, "57P01")
-}

@@ -69,24 +69,6 @@ func TestAnAccountThatIsAddedRemovedOrExpiredCountsWithinSeconds(t *testing.T) {
 	d.LineFrom(from, "login refused", "user=second")
 }
 
-func TestInsideTLSThePasswordIsBoundToTheCertificate(t *testing.T) {
-	t.Parallel()
-	ca, dir := authority.New(t, "ours"), t.TempDir()
-	cert, key := ca.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).Write(t, dir, "proxy")
-	d := withClient(t, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key)
-	trusted := "sslrootcert=" + authority.Write(t, dir, "ca.pem", ca.PEM)
-	out, said, ok := psql(t, d.url("", "sslmode=verify-full&channel_binding=require&"+trusted),
-		"SELECT next_snowflake()", "PGPASSWORD="+password)
-	if !ok {
-		t.Fatal(said)
-	}
-	isID(t, out)
-	if _, said, ok := psql(t, d.url("", "sslmode=disable"), "SELECT 1", "PGPASSWORD="+password); ok ||
-		!strings.Contains(said, "TLS") {
-		t.Errorf("without TLS: %v %s", ok, said)
-	}
-}
-
 func TestACertificateLogsInAsTheUserThatItNames(t *testing.T) {
 	t.Parallel()
 	ca, dir := authority.New(t, "ours"), t.TempDir()
