@@ -7,31 +7,9 @@ import (
 	"errors"
 	"net"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 )
-
-// overUnix leads to an upstream by Unix socket, whose end the proxy sees however much of it is unread.
-func overUnix(t *testing.T, arrivals chan<- net.Conn) func(*Settings) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "upstream")
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			arrivals <- c
-		}
-	}()
-	return func(s *Settings) { s.Upstream = []Host{{Network: "unix", Address: path}} }
-}
 
 // stuffs writes until the other side takes nothing for a second, and returns how many bytes it took.
 func stuffs(t *testing.T, c net.Conn, messages []byte) (taken int) {

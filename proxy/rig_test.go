@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -259,4 +260,25 @@ func ready(status byte) []byte   { return message('Z', []byte{status}) }
 func complete(tag string) []byte { return message('C', z(tag)) }
 func dataRow(value string) []byte {
 	return message('D', []byte{0, 1, 0, 0, 0, byte(len(value))}, []byte(value))
+}
+
+// overUnix leads to an upstream by Unix socket, whose end the proxy sees however much of it is unread.
+func overUnix(t *testing.T, arrivals chan<- net.Conn) func(*Settings) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "upstream")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			arrivals <- c
+		}
+	}()
+	return func(s *Settings) { s.Upstream = []Host{{Network: "unix", Address: path}} }
 }
