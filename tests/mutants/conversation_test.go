@@ -40,7 +40,7 @@ var inConversation = []mutant{
 		to:   "if before = nil; len(before) > 0 {",
 	},
 	{
-		guard: "what cannot be decoded drops nothing", file: "proxy/unnamed.go",
+		guard: "what cannot be decoded drops nothing", file: "proxy/known.go",
 		from: "return r >= utf8.RuneSelf", to: "return false && r >= utf8.RuneSelf",
 		test: "TheNextExtendedBatch", // too rare for the model
 	},
