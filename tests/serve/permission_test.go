@@ -90,8 +90,7 @@ func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testin
 	}
 }
 
-func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.T) {
-	t.Parallel()
+func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.T) { // not parallel: it takes them all
 	direct := server.Migrated(t)
 	plain := server.Role(t, direct, "nobody_special")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('nobody_special')")
