@@ -54,13 +54,26 @@ func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
 // does the end of the test.
 func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	t.Helper()
-	frozen := append([]int{cluster.PID}, children(t, cluster.PID)...)
+	var frozen []int
 	signal := func(s syscall.Signal) {
 		for _, pid := range frozen {
 			_ = syscall.Kill(pid, s) // a backend may have ended since
 		}
 	}
-	signal(syscall.SIGSTOP)
+	// Until the postmaster has stopped it may start another backend. So the second round finds all of them.
+	for range 2 {
+		frozen = append([]int{cluster.PID}, children(t, cluster.PID)...)
+		signal(syscall.SIGSTOP)
+		for status := "/proc/" + strconv.Itoa(cluster.PID) + "/status"; ; {
+			content, err := os.ReadFile(status)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(content), "\nState:\tT") {
+				break
+			}
+		}
+	}
 	thaw = func() { signal(syscall.SIGCONT) }
 	t.Cleanup(thaw)
 	return thaw
