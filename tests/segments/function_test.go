@@ -16,7 +16,6 @@ import (
 )
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
-	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment")
 	if row != "(leaf-segment-test,1,2000)" {
@@ -43,7 +42,6 @@ func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 }
 
 func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
@@ -100,7 +98,6 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 }
 
 func TestADrawIsPartOfItsTransaction(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	one, other := server.Connect(t, url), server.Connect(t, url)
@@ -117,7 +114,6 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 }
 
 func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnds(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	tag(t, url, "item", 2000)
@@ -144,7 +140,6 @@ func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnd
 }
 
 func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
@@ -162,7 +157,6 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 // Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1, 2, 3 and so
 // on.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	var mu sync.Mutex
@@ -210,7 +204,6 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 }
 
 func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
-	t.Parallel()
 	url := server.MigratedWith(t, allNames)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, server.Role(t, url, "segment_user"))
@@ -237,7 +230,6 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
-	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	for _, path := range server.Hostile(t, conn) {
 		server.Do(t, conn, "SET search_path = "+path)
@@ -247,7 +239,6 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 }
 
 func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
-	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	_, err := migrations.Down(server.Within(t), url, false)

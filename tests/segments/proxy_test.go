@@ -39,7 +39,6 @@ func span(first int64, n int) (all []int64) {
 }
 
 func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
-	t.Parallel()
 	direct := server.MigratedWith(t, allNames)
 	tag(t, direct, "order", 2000)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
@@ -72,7 +71,6 @@ func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
 }
 
 func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	conn := server.Connect(t, serve(t, direct, "one").URL)
@@ -87,7 +85,6 @@ func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
 }
 
 func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
 	if said := server.Refused(t, through, "42704", "SELECT pgflurry.next_segment('order')"); said.Hint == "" {
@@ -103,7 +100,6 @@ func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
 }
 
 func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -119,7 +115,6 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 }
 
 func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -150,7 +145,6 @@ func skipped(t testing.TB, p *program.Proxy) int64 {
 }
 
 func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 100) // small blocks: many fetches beside the function's locks
 	proxies := []*program.Proxy{serve(t, direct, "one"), serve(t, direct, "two"), serve(t, direct, "three")}
@@ -208,7 +202,6 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 }
 
 func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 100)
 	seen := map[int64]bool{}
@@ -230,7 +223,6 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 }
 
 func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarded(t *testing.T) {
-	t.Parallel()
 	const short = "SELECT next_segment('order')"
 	for name, c := range map[string]struct {
 		change, query, says string
@@ -293,7 +285,6 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 }
 
 func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -328,7 +319,6 @@ func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *tes
 }
 
 func TestEachDatabaseHasItsOwnTags(t *testing.T) {
-	t.Parallel()
 	home, other := server.Migrated(t), server.Database(t)
 	if err := migrations.Up(server.Within(t), other, migrations.Settings{JoinURL: home}); err != nil {
 		t.Fatal(err)
@@ -353,7 +343,6 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 // A transaction that draws by the function holds the row's lock. The proxy goes on with the numbers that it has. After
 // that its callers wait as others do.
 func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)
 	through := server.Connect(t, serve(t, direct, "one").URL)
@@ -378,7 +367,6 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 }
 
 func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
-	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 10)
 	p := program.StartSteered(t, program.ServeArgs(t, direct, "one")...)
