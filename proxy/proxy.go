@@ -35,16 +35,8 @@ type Segments interface {
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Permission says which answered forms a session may get from memory: those all of whose names surely mean what they
-// seem to mean. It may change while sessions use it. The zero value and nil permit nothing.
-type Permission struct{ names atomic.Uint32 }
-
-// Set permits forms of these names from now on.
-func (p *Permission) Set(names statement.Names) { p.names.Store(uint32(names)) }
-
-func (p *Permission) allows(f *statement.Form) bool {
-	return p != nil && f.Names&^statement.Names(p.names.Load()) == 0
-}
+// Permission says which answered forms a session may get from memory.
+type Permission = statement.Permission
 
 // Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.
 type Settings struct {

@@ -126,8 +126,8 @@ func TestAFormIsPermittedByItsOwnNames(t *testing.T) {
 	} {
 		p.Set(statement.NamesOf(c.permitted))
 		for sql, f := range forms {
-			if p.allows(f) != (sql == c.answered) {
-				t.Errorf("with permission for %q, %q is answered: %v", c.permitted, sql, p.allows(f))
+			if p.Allows(f) != (sql == c.answered) {
+				t.Errorf("with permission for %q, %q is answered: %v", c.permitted, sql, p.Allows(f))
 			}
 		}
 	}

@@ -256,7 +256,7 @@ func (s *session) relay(login time.Time) error {
 
 // mayAnswer checks condition 2 of doc.go.
 func (s *session) mayAnswer(f *statement.Form) bool {
-	return s.permission.allows(f) && (f.Tag == nil || s.segments != nil)
+	return s.permission.Allows(f) && (f.Tag == nil || s.segments != nil)
 }
 
 // safely keeps a panic in one session from ending the others.

@@ -8,6 +8,7 @@
 //
 //	text ──► scan.go: the tokens of any SQL, for sessions without a PostgreSQL
 //
-// It knows nothing of messages, values of parameters, sessions or permissions. Package proxy makes the final decision
-// whether a form is answered. Match refuses every text that it does not read to the last byte as PostgreSQL does.
+// Whose names a session may use is its Permission (permission.go), which others set. The package knows nothing of
+// messages, values of parameters or sessions. Package proxy makes the final decision whether a form is answered. Match
+// refuses every text that it does not read to the last byte as PostgreSQL does.
 package statement
