@@ -13,7 +13,7 @@ func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
 	if err != nil {
 		return err
 	}
-	return up(ctx, url, Settings{}, list)
+	return up(ctx, url, Settings{}, list, func(*database) error { return nil })
 }
 
 // DownOfALaterProgram is Down of that program.

@@ -113,51 +113,19 @@ func (s State) InPlace() bool {
 // Status returns the state of the database at url, and changes nothing. To compare the functions it installs them in a
 // transaction that it rolls back. For that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {
-	return status(ctx, url, (*database).drift)
-}
-
-// StatusAfterUp is Status right after an Up. It assumes that the functions are those that Up has installed. To compare
-// them it would have to install them once more, which takes as long again.
-func StatusAfterUp(ctx context.Context, url string) (State, error) {
-	return status(ctx, url, (*database).asInstalled)
-}
-
-// asInstalled is a comparison that assumes every function to be right.
-func (d *database) asInstalled(ctx context.Context) (differ []Function, kept []Kept, err error) {
-	kept, err = d.kept(ctx)
-	return nil, kept, err
-}
-
-// kept lists the names in public that are not pgflurry's.
-func (d *database) kept(ctx context.Context) ([]Kept, error) {
-	return list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
-}
-
-// status is Status with a choice of how to compare the functions.
-func status(ctx context.Context, url string, compare func(*database, context.Context) ([]Function, []Kept, error),
-) (State, error) {
 	d, err := open(ctx, url)
 	if err != nil {
 		return State{}, err
 	}
 	defer d.close()
-	state := State{Database: d.facts.database, Public: d.facts.public}
 	row, err := namespace.Read(ctx, d.Conn)
 	missing := errors.As(err, new(*namespace.NotMigratedError)) || errors.As(err, new(*namespace.OlderError))
 	if err != nil && !missing {
 		return State{}, err
 	}
-	var applied map[int]time.Time
-	if d.facts.hasSchema {
-		if applied, err = d.applied(ctx); err != nil {
-			return State{}, err
-		}
-	}
-	for _, m := range all() {
-		state.Migrations = append(state.Migrations, Applied{Version: m.version, Name: m.name, At: applied[m.version]})
-	}
-	if missing {
-		return state, nil
+	state, pending, err := d.progress(ctx)
+	if err != nil || missing {
+		return state, err
 	}
 	if err := d.tell(ctx, row, &state); err != nil {
 		return State{}, err
@@ -172,12 +140,56 @@ func status(ctx context.Context, url string, compare func(*database, context.Con
 		state.Unchecked = err.Error()
 		return state, nil
 	}
-	if len(applied) < len(all()) {
+	if pending {
 		state.Unchecked = "migrations are pending"
 		return state, nil
 	}
-	state.Functions, state.Kept, err = compare(d, ctx)
+	state.Functions, state.Kept, err = d.drift(ctx)
 	return state, err
+}
+
+// kept lists the names in public that are not pgflurry's.
+func (d *database) kept(ctx context.Context) ([]Kept, error) {
+	return list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
+}
+
+// afterUp is the state that an Up of this session leaves. The functions are those that it has installed: to compare
+// them they would have to be installed once more, which takes as long again. That the role may migrate, and that the
+// schema is not newer, is known.
+func (d *database) afterUp(ctx context.Context) (State, error) {
+	if err := d.askServer(ctx); err != nil { // Up may have chosen other functions for public
+		return State{}, err
+	}
+	state, _, err := d.progress(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	row, err := namespace.Read(ctx, d.Conn)
+	if err != nil {
+		return State{}, err
+	}
+	if err := d.tell(ctx, row, &state); err != nil {
+		return State{}, err
+	}
+	state.Kept, err = d.kept(ctx)
+	return state, err
+}
+
+// progress is the part of the state that needs no namespace. pending: not every migration is applied.
+func (d *database) progress(ctx context.Context) (state State, pending bool, err error) {
+	state = State{Database: d.facts.database, Public: d.facts.public}
+	var applied map[int]time.Time
+	if d.facts.hasSchema {
+		if applied, err = d.applied(ctx); err != nil {
+			return State{}, false, err
+		}
+	}
+	for _, m := range all() {
+		at, done := applied[m.version]
+		state.Migrations = append(state.Migrations, Applied{Version: m.version, Name: m.name, At: at})
+		pending = pending || !done
+	}
+	return state, pending, nil
 }
 
 // tell fills in the state of the namespace and of the tables beside it.

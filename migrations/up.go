@@ -23,10 +23,21 @@ var (
 
 // Up brings the database at url to the state that this version needs. It may run any number of times, also several at
 // once. If the operator can act on an error, hint.Of returns how.
-func Up(ctx context.Context, url string, s Settings) error { return up(ctx, url, s, all()) }
+func Up(ctx context.Context, url string, s Settings) error {
+	return up(ctx, url, s, all(), func(*database) error { return nil })
+}
 
-// up is Up with a list of migrations.
-func up(ctx context.Context, url string, s Settings, list []migration) error {
+// UpState is Up, and returns the state that it leaves. Both use one connection.
+func UpState(ctx context.Context, url string, s Settings) (state State, err error) {
+	err = up(ctx, url, s, all(), func(d *database) error {
+		state, err = d.afterUp(ctx)
+		return err
+	})
+	return state, err
+}
+
+// up is Up with a list of migrations. At the end it calls then with the session, which holds the lock still.
+func up(ctx context.Context, url string, s Settings, list []migration, then func(*database) error) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
@@ -35,11 +46,20 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 		return err
 	}
 	defer d.close()
+	if err := d.bring(ctx, s, list); err != nil {
+		return err
+	}
+	return then(d)
+}
+
+// bring does what Up does, in an open session.
+func (d *database) bring(ctx context.Context, s Settings, list []migration) error {
 	if err := d.mayMigrate(); err != nil {
 		return err
 	}
 	var h *home
 	if s.JoinURL != "" {
+		var err error
 		if h, err = openHome(ctx, s.JoinURL); err != nil {
 			return err
 		}

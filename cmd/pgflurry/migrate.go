@@ -270,10 +270,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 				return err
 			}
 			settings.Say = func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
-			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
-				return connstring.Explain(err)
-			}
-			state, err := migrations.StatusAfterUp(cmd.Context(), url)
+			state, err := migrations.UpState(cmd.Context(), url, settings)
 			if err != nil {
 				return connstring.Explain(err)
 			}

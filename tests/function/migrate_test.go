@@ -318,8 +318,7 @@ func TestWhatUpSaysWithoutAComparisonIsWhatStatusFindsByOne(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
 	server.Exec(t, url, "CREATE FUNCTION public.snowflake_text(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
-	up(t, url, migrations.Settings{})
-	said, err := migrations.StatusAfterUp(within(t), url)
+	said, err := migrations.UpState(within(t), url, migrations.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
