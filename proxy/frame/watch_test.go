@@ -46,14 +46,12 @@ func TestAWriteIsGivenUpOnceThePeerTakesNothingAndNobodyNeedsIt(t *testing.T) {
 				}
 			}
 			look(0, "this is the first look")
-			if w.watch.state.Load() == begun {
-				t.Fatal("a look left no trace")
+			for asked < 2 { // the kernel may still take bytes for the peer, though the peer reads nothing
+				w.watch.look()
 			}
-			look(1, "the peer has taken nothing since")
-			look(2, "the same")
-			before := unsent(near)
-			for unsent(near) >= before { // the kernel may take more from the write than the peer reads
-				if _, err := io.CopyN(io.Discard, far, 1<<20); err != nil {
+			before := w.watch.state.Load()
+			for begun+1+int64(unsent(near)) == before {
+				if _, err := io.CopyN(io.Discard, far, 64<<10); err != nil {
 					t.Fatal(err)
 				}
 			}
