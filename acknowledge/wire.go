@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/fresh"
 )
 
 // A wire is one connection to the database, which this package drives itself after authentication. It sees every
@@ -29,7 +31,7 @@ const maxAnswer = 1 << 20
 
 func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	config = config.Copy()
-	ShareTime(ctx, config)
+	fresh.ShareTime(ctx, config)
 	pg, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ type Writer struct{ kept *fresh.Kept[*wire] }
 // the Writer skips standbys. It copies config and uses its DialFunc.
 func NewWriter(config *pgconn.Config, rules fresh.Rules) *Writer {
 	own := config.Copy()
-	PassOverStandbys(own)
+	fresh.PassOverStandbys(own)
 	login := func(ctx context.Context) (*wire, error) { return connect(ctx, own) }
 	return &Writer{kept: fresh.Keep(login, (*wire).close, rules)}
 }

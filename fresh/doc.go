@@ -17,6 +17,8 @@
 //	rules.go      what the connections of a process share: the limits, the clock, the log
 //	pace.go       how many logins a second               suspicion.go  an event that makes all connections old
 //	answer.go     what a failed login says
+//	asker.go      questions over such a connection; the one place that opens those of the process
+//	hosts.go      a connection to one of several hosts     rest.go     the pause between two questions
 //
 // # What a failed login says
 //

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"pgflurry/fresh"
 	"pgflurry/lease"
 )
 
@@ -70,7 +71,7 @@ func (c *steeredClock) follow(ctx context.Context, file string, log *slog.Logger
 		case c.steer(by):
 			log.Warn("the clock is steered", "wall", by.wall, "monotonic", by.monotonic, "rate", by.rate)
 		}
-		sleep(ctx, steerLook)
+		fresh.Rest(ctx, steerLook, nil)
 	}
 }
 

@@ -22,8 +22,9 @@
 //	databases.go     the list of databases, and the goroutines for each listed one
 //	permissions.go   what the sessions of each database may get from memory
 //	watch.go         may this database be answered; findings.go: what the log says of it
-//	session.go       the node's own session to a database; meaning.go: what its failure says of the database
+//	meaning.go       what a failed question says of a database
 //	suspicion.go     the event that makes the node's own connections old, and whom it wakes
+//	upstream.go      how the lease role reaches it
 //	primary.go       which host of the upstream is the primary, with --upstream-primary
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks

@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/admin"
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
 )
@@ -44,10 +45,11 @@ func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) 
 	}
 	defer n.asking.Unlock()
 	var tenures []lease.Tenure
-	err := ask(ctx, named(n.lease, historyName), historyTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		tenures, err = lease.History(ctx, conn, &worker)
-		return err
-	})
+	err := fresh.AskOnce(ctx, n.lease, historyName, historyTimeout,
+		func(ctx context.Context, conn *pgx.Conn) (err error) {
+			tenures, err = lease.History(ctx, conn, &worker)
+			return err
+		})
 	if err != nil {
 		return nil, connstring.Explain(err)
 	}
@@ -70,13 +72,4 @@ func when(t *time.Time) time.Time {
 		return time.Time{}
 	}
 	return *t
-}
-
-// named sets the application_name of a connection, unless the configuration has one.
-func named(config *pgx.ConnConfig, name string) *pgx.ConnConfig {
-	config = config.Copy()
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = name
-	}
-	return config
 }

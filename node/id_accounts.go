@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/account"
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/reminder"
 )
@@ -42,7 +42,7 @@ type accounts struct {
 	again   chan struct{}                // asks for a reading at once
 	tried   chan struct{}                // closed after the first reading, successful or not
 
-	kept    keptConnection // session to the lease database
+	asker   *fresh.Asker // session to the lease database
 	role    string
 	clock   clock
 	log     *slog.Logger
@@ -54,8 +54,8 @@ type accounts struct {
 func (n *Node) newAccounts() *accounts {
 	a := &accounts{
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
-		kept: keepTo(named(n.lease, accountsName), n.pauses.timeout, n.rules.Named(accountsName)),
-		role: n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
+		asker: fresh.NewAsker(n.asLease, n.pauses.timeout, n.rules.Named(accountsName)),
+		role:  n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
 	}
 	a.trouble.Store(&trouble{})
 	return a
@@ -129,7 +129,7 @@ func (a *accounts) last() *account.List {
 
 // run reads the accounts again and again until ctx ends.
 func (a *accounts) run(ctx context.Context) {
-	defer a.kept.close()
+	defer a.asker.Close()
 	tried := sync.OnceFunc(func() { close(a.tried) })
 	defer tried()
 	for ctx.Err() == nil {
@@ -142,13 +142,7 @@ func (a *accounts) run(ctx context.Context) {
 				pause = min(max(pause, accountsRest*(a.clock.monotonic()-began)), mostBetweenReadings)
 			}
 		}
-		timer := time.NewTimer(pause + rand.N(pause/10))
-		select {
-		case <-timer.C:
-		case <-a.again:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		fresh.Rest(ctx, fresh.About(pause), a.again)
 	}
 }
 
@@ -160,7 +154,7 @@ func (a *accounts) read(ctx context.Context) bool {
 	if file != nil {
 		list, err = file.Read(ctx, a.clock.wall())
 	} else {
-		err = a.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		err = a.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			list, err = account.Read(ctx, conn, a.clock.wall())
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/hint"
 )
 
@@ -20,11 +21,11 @@ const (
 	away                   // nothing is there, or not yet
 )
 
-// meaningOf classifies the errors of keptConnection.ask.
+// meaningOf classifies the errors of fresh.Asker.
 func meaningOf(err error) meaning {
 	var said *pgconn.PgError
-	var login *loginError
-	var broken *brokenError
+	var login *fresh.LoginError
+	var broken *fresh.BrokenError
 	switch {
 	case errors.As(err, &said):
 		return meaningOfCode(said.Code)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/acknowledge"
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -28,7 +28,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 	failing := reminder.Reminder{Every: n.pauses.remind}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		var ns namespace.Namespace
-		err := ask(ctx, n.lease, n.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		err := fresh.AskOnce(ctx, n.lease, "", n.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			ns, err = namespace.Read(ctx, conn)
 			return err
 		})
@@ -51,7 +51,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
 				append(fields, hint.Fields(hint.Of(connstring.Explain(err)))...)...)
 		}
-		sleep(ctx, pause)
+		fresh.Rest(ctx, pause, nil)
 	}
 }
 
@@ -106,25 +106,4 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil
-}
-
-// connect opens a connection. If one host hangs, there is time left for the others.
-func connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
-	own := config.Copy() // the original's password may change meanwhile
-	acknowledge.ShareTime(ctx, &own.Config)
-	return pgx.ConnectConfig(ctx, own)
-}
-
-// ask opens a connection for one question.
-func ask(
-	ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, question func(context.Context, *pgx.Conn) error,
-) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	conn, err := connect(ctx, config)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	return question(ctx, conn)
 }

@@ -52,6 +52,6 @@ func (d *databaseWatch) compare(j *namespace.Judgement) {
 				*answers = namespace.Answers{Why: why}
 			}
 		}
-		d.kept.close() // a connection always agrees with itself: the next look asks over another one
+		d.asker.Close() // a connection always agrees with itself: the next look asks over another one
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/admin"
+	"pgflurry/fresh"
 	"pgflurry/primary"
 	"pgflurry/proxy"
 )
@@ -29,7 +30,7 @@ func (n *Node) newPrimary() *primary.Watch {
 	servers := make([]primary.Server, len(n.hosts))
 	for i, h := range n.hosts {
 		asked := n.newAskedHost(i)
-		servers[i] = primary.Server{Name: h.Address, Ask: asked.ask, Close: asked.kept.close}
+		servers[i] = primary.Server{Name: h.Address, Ask: asked.ask, Close: asked.asker.Close}
 	}
 	return primary.New(primary.Settings{Servers: servers, Now: n.clock.monotonic, Wall: n.clock.wall, Log: n.log})
 }
@@ -74,7 +75,7 @@ func (n *Node) tellPrimary(u *admin.Upstreams) {
 type askedHost struct {
 	node     *Node
 	host     int
-	kept     keptConnection
+	asker    *fresh.Asker
 	question primary.Question
 	refusals int // how often the lease role was refused; each time the next question goes to another database
 }
@@ -83,17 +84,17 @@ func (n *Node) newAskedHost(host int) *askedHost {
 	h := &askedHost{node: n, host: host}
 	rules := n.rules.Named(primaryName)
 	rules.Age, rules.Log = hostConnection, n.log.With("host", n.hosts[host].Address)
-	h.kept = keep(h.config, n.pauses.timeout, rules)
+	h.asker = fresh.NewAsker(h.config, n.pauses.timeout, rules)
 	return h
 }
 
 // ask asks whether the host is the primary.
 func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
-	err = h.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
+	err = h.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		a, err = h.question.Ask(ctx, conn)
 		return err
 	})
-	if login := new(loginError); errors.As(err, &login) && meaningOf(err) != away {
+	if login := new(fresh.LoginError); errors.As(err, &login) && meaningOf(err) != away {
 		h.refusals++
 	}
 	return a, err
@@ -107,9 +108,9 @@ func (h *askedHost) database() string {
 
 func (h *askedHost) config() *pgx.ConnConfig {
 	n := h.node
-	config := named(throughUpstream(n.lease, n.hosts[h.host:h.host+1], func(ctx context.Context) (net.Conn, error) {
+	config := throughUpstream(n.lease, n.hosts[h.host:h.host+1], func(ctx context.Context) (net.Conn, error) {
 		return n.proxy.DialHost(ctx, h.host)
-	}), primaryName)
+	})
 	config.Database = h.database()
 	return config
 }

@@ -59,6 +59,9 @@ func (n *Node) Reload(s Settings) error {
 	return nil
 }
 
+// asLease is how the lease role reaches the lease database.
+func (n *Node) asLease() *pgx.ConnConfig { return n.lease }
+
 // withPassword makes every copy of a connection's configuration log in with the password that is in force when it
 // connects. pgx reads the password after this hook, from the same value.
 func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/acknowledge"
 	"pgflurry/connstring"
+	"pgflurry/fresh"
 	"pgflurry/namespace"
 )
 
@@ -141,7 +141,7 @@ func (s *Settings) leaseConfig() (*pgx.ConnConfig, error) {
 	if config.Database == "" {
 		config.Database = config.User // PostgreSQL's default, too
 	}
-	acknowledge.PassOverStandbys(&config.Config)
+	fresh.PassOverStandbys(&config.Config)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	return config, nil
 }

@@ -2,13 +2,13 @@ package node
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/admin"
+	"pgflurry/fresh"
 	"pgflurry/lease"
 )
 
@@ -44,7 +44,7 @@ const (
 // A survey reads the worker table again and again, for people. Nothing that a node does depends on it.
 type survey struct {
 	pause   time.Duration // between two readings, at least
-	kept    keptConnection
+	asker   *fresh.Asker
 	keeper  *lease.Keeper
 	clock   clock
 	role    string
@@ -54,27 +54,21 @@ type survey struct {
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
 		pause:  n.settings.surveyPause(),
-		kept:   keepTo(named(n.lease, surveyName), n.pauses.timeout, n.rules.Named(surveyName)),
+		asker:  fresh.NewAsker(n.asLease, n.pauses.timeout, n.rules.Named(surveyName)),
 		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
 	}
 }
 
 // run reads until ctx ends: at once, again when the first worker is held, and then after each pause.
 func (s *survey) run(ctx context.Context) {
-	defer s.kept.close()
+	defer s.asker.Close()
 	granted := s.keeper.Granted()
 	for ctx.Err() == nil {
 		began := s.clock.monotonic()
 		s.read(ctx)
-		pause := s.rest(s.clock.monotonic() - began)
-		timer := time.NewTimer(pause + rand.N(pause/10+1))
-		select {
-		case <-timer.C:
-		case <-granted:
+		if fresh.Rest(ctx, fresh.About(s.rest(s.clock.monotonic()-began)), granted) {
 			granted = nil
-		case <-ctx.Done():
 		}
-		timer.Stop()
 	}
 }
 
@@ -93,7 +87,7 @@ func (s *survey) rest(took time.Duration) time.Duration {
 // read replaces the last result. After a failure it replaces only the problem.
 func (s *survey) read(ctx context.Context) {
 	next := &admin.Workers{}
-	err := s.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+	err := s.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		listing, err := lease.List(ctx, conn, false)
 		if err != nil {
 			return err

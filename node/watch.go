@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -37,6 +36,9 @@ const leastLook = 500 * time.Millisecond
 // mostUnasked is how many looks in a row may stay without an answer from an upstream that takes logins. Then the
 // permission expires: without an answer nobody knows whether a right was revoked.
 const mostUnasked = 3
+
+// lookName is the default application_name of the connections that look.
+const lookName = "pgflurry serve, permission"
 
 // watcher keeps the permissions of the listed databases current. It looks through the upstream, where the sessions go:
 // the lease database may be on another server.
@@ -85,7 +87,7 @@ func (w *watcher) watch(ctx context.Context) error {
 type databaseWatch struct {
 	*watcher
 	*listing
-	kept       keptConnection
+	asker      *fresh.Asker
 	places     places
 	permit     func(judgement)
 	seen       bool                          // it was judged at least once
@@ -95,13 +97,16 @@ type databaseWatch struct {
 }
 
 func (w *watcher) of(l *listing) *databaseWatch {
-	config := named(w.config, lookName)
-	config.Database = l.name
+	there := func() *pgx.ConnConfig {
+		config := w.config.Copy()
+		config.Database = l.name
+		return config
+	}
 	rules := w.rules
 	rules.Log = w.log.With("database", l.name)
 	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
-		watcher: w, listing: l, kept: keepTo(config, w.pauses.timeout, rules),
+		watcher: w, listing: l, asker: fresh.NewAsker(there, w.pauses.timeout, rules),
 		permit: l.permit,
 		lastLogged: map[string]*reminder.Reminder{
 			aboutIDs: reminded(), aboutSegments: reminded(), aboutHidden: reminded(),
@@ -111,7 +116,7 @@ func (w *watcher) of(l *listing) *databaseWatch {
 }
 
 func (d *databaseWatch) watch(ctx context.Context) error {
-	defer d.kept.close()
+	defer d.asker.Close()
 	for {
 		suspected := d.rules.Suspicion.Next()
 		err := d.look(ctx)
@@ -125,8 +130,8 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 			d.unanswered(err)
 		}
 		shortest := min(d.pauses.look, leastLook)
-		sleep(ctx, shortest)
-		sleepUnless(ctx, d.pauses.look-shortest+rand.N(d.pauses.look/10), suspected)
+		fresh.Rest(ctx, shortest, nil)
+		fresh.Rest(ctx, fresh.About(d.pauses.look-shortest), suspected)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -137,7 +142,7 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 func (d *databaseWatch) look(ctx context.Context) error {
 	var judged namespace.Judgement
 	origin := d.numbers.Origin()
-	err := d.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+	err := d.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if !d.seen {
 			if ns, err := namespace.Read(ctx, conn); err == nil {
 				if err := d.fits(d.listing, ns); err != nil {
@@ -255,17 +260,4 @@ func (w *watcher) fits(l *listing, ns namespace.Namespace) error {
 	}
 	w.functions[ns.FunctionWorker] = l
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) { sleepUnless(ctx, d, nil) }
-
-// sleepUnless sleeps, but returns early once woken is closed.
-func sleepUnless(ctx context.Context, d time.Duration, woken <-chan struct{}) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-woken:
-	case <-ctx.Done():
-	}
 }

@@ -53,6 +53,9 @@ func someConfig(t *testing.T, address string) *pgx.ConnConfig {
 	return config
 }
 
+func login(err error) error  { return &fresh.LoginError{Cause: err} }
+func broken(err error) error { return &fresh.BrokenError{Cause: err} }
+
 func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 	said := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
 	for _, c := range []struct {
@@ -60,19 +63,19 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 		err  error
 		ends int // the look that ends the permission; 0: none of ten
 	}{
-		{"a closed port", &loginError{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, 0},
-		{"a login without an answer", &loginError{context.DeadlineExceeded}, 0},
-		{"a login that is cut", &loginError{io.ErrUnexpectedEOF}, 0},
-		{"a server that starts", &loginError{said("57P03")}, 0},
-		{"a server that stops", &brokenError{said("57P01")}, 0},
-		{"a server that has crashed", &brokenError{said("57P02")}, 0},
-		{"too many connections", &loginError{said("53300")}, mostUnasked},
-		{"a pooler without a server", &loginError{said("08P01")}, mostUnasked},
-		{"an answer that does not come after a login", &brokenError{context.DeadlineExceeded}, mostUnasked},
+		{"a closed port", login(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 0},
+		{"a login without an answer", login(context.DeadlineExceeded), 0},
+		{"a login that is cut", login(io.ErrUnexpectedEOF), 0},
+		{"a server that starts", login(said("57P03")), 0},
+		{"a server that stops", broken(said("57P01")), 0},
+		{"a server that has crashed", broken(said("57P02")), 0},
+		{"too many connections", login(said("53300")), mostUnasked},
+		{"a pooler without a server", login(said("08P01")), mostUnasked},
+		{"an answer that does not come after a login", broken(context.DeadlineExceeded), mostUnasked},
 		{"a statement timeout", said("57014"), mostUnasked},
 		{"a lock", said("55P03"), mostUnasked},
-		{"a wrong password", &loginError{said("28P01")}, 1},
-		{"no such database", &loginError{said("3D000")}, 1},
+		{"a wrong password", login(said("28P01")), 1},
+		{"no such database", login(said("3D000")), 1},
 		{"a right that is missing", fmt.Errorf("reading: %w", said("42501")), 1},
 		{"an older schema", &namespace.OlderError{Database: "app"}, 1},
 		{"an answer that makes no sense", errors.New("the layout is unknown"), 1},
@@ -100,7 +103,7 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 
 func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T) {
 	d, permitted, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
-	full, silent := &loginError{&pgconn.PgError{Code: "53300"}}, &loginError{context.DeadlineExceeded}
+	full, silent := login(&pgconn.PgError{Code: "53300"}), login(context.DeadlineExceeded)
 	for _, err := range []error{full, silent, full, silent, full} {
 		if len(permitted.ids) > 0 {
 			t.Fatal("it has ended too soon")
@@ -110,7 +113,7 @@ func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T)
 	if len(permitted.ids) != 1 {
 		t.Error("three refusals have not ended it")
 	}
-	for _, err := range []error{&loginError{&pgconn.PgError{Code: "08P01"}}, silent, full} {
+	for _, err := range []error{login(&pgconn.PgError{Code: "08P01"}), silent, full} {
 		d.unanswered(err)
 	}
 	if n := strings.Count(log.String(), "has expired"); n != 1 ||
@@ -169,8 +172,8 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 				t.Errorf("after %v there are %d lines, expected %d with %q:\n%s", time.Since(began), n, want, text, log)
 			}
 		}
-		wrong := &loginError{
-			&pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"},
+		wrong := &fresh.LoginError{
+			Cause: &pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"},
 		}
 		for range 60 {
 			d.unanswered(wrong)
@@ -182,7 +185,7 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 		}
 		d.unanswered(wrong)
 		lines(2, "trouble_lasted=1m0s")
-		d.unanswered(&loginError{&pgconn.PgError{Code: "3D000", Message: "no such database"}})
+		d.unanswered(login(&pgconn.PgError{Code: "3D000", Message: "no such database"}))
 		lines(3, "no such database")
 		d.report(finding{about: aboutIDs, what: "all is well"})
 		for range 100 {

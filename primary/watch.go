@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"pgflurry/fresh"
 	"pgflurry/reminder"
 )
 
@@ -90,7 +90,7 @@ func (w *Watch) Run(ctx context.Context) {
 		asking.Go(func() { w.ask(ctx, i) })
 	}
 	asking.Go(func() {
-		sleep(ctx, patience, nil)
+		fresh.Rest(ctx, patience, nil)
 		w.learn(func() change { return w.succession.settle() })
 	})
 }
@@ -122,12 +122,12 @@ func (w *Watch) ask(ctx context.Context, host int) {
 // hosts that contradict each other are not asked without a pause.
 func (w *Watch) rest(ctx context.Context) {
 	shortest := w.settings.Pause / hurry
-	sleep(ctx, shortest+rand.N(shortest/10+1), nil)
+	fresh.Rest(ctx, fresh.About(shortest), nil)
 	w.mu.Lock()
 	reign, changed := w.reign, w.changed
 	w.mu.Unlock()
 	if reign != nil {
-		sleep(ctx, w.settings.Pause-shortest, changed)
+		fresh.Rest(ctx, w.settings.Pause-shortest, changed)
 	}
 }
 
@@ -269,15 +269,4 @@ func (w *Watch) State() State {
 		s.Since, s.Hosts[w.reign.Host].Primary = w.reign.Since, true
 	}
 	return s
-}
-
-// sleep returns after d, when ctx ends, or when woken is closed.
-func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-woken:
-	case <-ctx.Done():
-	}
 }

@@ -1,4 +1,4 @@
-package acknowledge
+package fresh
 
 import (
 	"context"
