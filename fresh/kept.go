@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // Kept is one connection, of type C, that is never old. One goroutine uses it.
@@ -22,13 +22,13 @@ type Kept[C any] struct {
 
 	failures int           // failed logins in a row, while the connection is used on
 	over     time.Duration // end of that, if there are failures
-	failing  reminder.Reminder
+	failing  logs.Reminder
 }
 
 // Keep makes a Kept; nothing is opened yet. login opens a connection, and end closes one.
 func Keep[C any](login func(context.Context) (C, error), end func(C), rules Rules) *Kept[C] {
 	rules = rules.withDefaults()
-	return &Kept[C]{login: login, end: end, rules: rules, failing: reminder.Reminder{Every: rules.Remind}}
+	return &Kept[C]{login: login, end: end, rules: rules, failing: logs.Reminder{Every: rules.Remind}}
 }
 
 // Get returns the connection, and opens one if none is open. If it is old, Get opens another one first, and then closes
@@ -125,7 +125,7 @@ func (k *Kept[C]) useOn(why error) {
 	if due, lasted := k.failing.Wrong(cause.Error(), now); due {
 		k.rules.Log.Warn("PostgreSQL takes no new connection: the old one is used on", append([]any{
 			"connection", k.rules.Name, "cause", cause, "at_most", (k.over - now).Round(time.Second),
-		}, reminder.Fields(lasted)...)...)
+		}, logs.Fields(lasted)...)...)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 const (
@@ -40,7 +40,7 @@ type Rules struct {
 	Now func() time.Duration
 	// Jitter is in [0, 1). Nil: random.
 	Jitter func() float64
-	// Remind is the pause between two warnings of the same kind: reminder.Usual if zero.
+	// Remind is the pause between two warnings of the same kind: logs.RemindEvery if zero.
 	Remind time.Duration
 }
 
@@ -74,7 +74,7 @@ func (r Rules) withDefaults() Rules {
 		r.Jitter = rand.Float64
 	}
 	if r.Remind == 0 {
-		r.Remind = reminder.Usual
+		r.Remind = logs.RemindEvery
 	}
 	return r
 }

@@ -12,7 +12,7 @@ import (
 
 	mathrand "math/rand/v2"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // Issuer is the generator, as a keeper sees it.
@@ -75,12 +75,12 @@ type Keeper struct {
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
 
-	cause   string            // the last failure; empty while all is well
-	failing reminder.Reminder // of failures
-	ahead   reminder.Reminder // of IDs that are far ahead of the database's clock
-	ended   bool              // whether the end of the grant was logged
-	ungated bool              // whether the lack of a gate was logged
-	record  *record           // of Stats
+	cause   string        // the last failure; empty while all is well
+	failing logs.Reminder // of failures
+	ahead   logs.Reminder // of IDs that are far ahead of the database's clock
+	ended   bool          // whether the end of the grant was logged
+	ungated bool          // whether the lack of a gate was logged
+	record  *record       // of Stats
 
 	suspecting sync.Mutex         // guards both
 	suspected  bool               // since the last look at it
@@ -95,8 +95,8 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
-		granted: make(chan struct{}), failing: reminder.Reminder{Every: reminder.Usual},
-		ahead: reminder.Reminder{Every: reminder.Usual}, record: newRecord(), wake: func() {},
+		granted: make(chan struct{}), failing: logs.Reminder{Every: logs.RemindEvery},
+		ahead: logs.Reminder{Every: logs.RemindEvery}, record: newRecord(), wake: func() {},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),

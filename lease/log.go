@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgflurry/hint"
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // What a keeper gives to the issuer and to the log. It does not log a healthy renewal. It logs a failure when it
@@ -40,7 +40,7 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 			"window", k.clock.duration(k.protocol.window))
 	case recovered:
 		fields := []any{"worker", g.Worker, "reserved", k.left(g.Until)}
-		k.log.Info("renewing again", append(fields, reminder.Fields(lasted)...)...)
+		k.log.Info("renewing again", append(fields, logs.Fields(lasted)...)...)
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
@@ -72,7 +72,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	if !due {
 		return
 	}
-	fields := append([]any{"cause", explained}, reminder.Fields(lasted)...)
+	fields := append([]any{"cause", explained}, logs.Fields(lasted)...)
 	fields = append(fields, hint.Fields(hint.Of(explained))...)
 	// If there is a grant, IDs continue from it for so long.
 	if left := k.left(k.last.Until); left > 0 {

@@ -27,7 +27,7 @@
 //	upstream.go      how the lease role reaches it
 //	primary.go       which host of the upstream is the primary, with --upstream-primary
 //	admin.go         the operators' side
-//	flood.go         the log                      clock*.go            the machine's clocks
+//	clock*.go        the machine's clocks
 //	id_database.go   the ID database, its settings  id_join.go         its server, joined
 //	id_accounts.go   who may log in to it         id_segments.go       whose numbers it gives
 //	id_server.go     what it takes from PostgreSQL  id_console.go      the output of SHOW in it

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pgflurry/hint"
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // idFindings word the result of a look at a database for IDs. Whether there are IDs at all is up to the keeper.
@@ -56,7 +56,7 @@ func (d *databaseWatch) report(f finding) {
 		due = last.Right(f.kind)
 	}
 	if due {
-		fields = append(append(fields, reminder.Fields(lasted)...), hint.Fields(f.hint)...)
+		fields = append(append(fields, logs.Fields(lasted)...), hint.Fields(f.hint)...)
 		d.log.Log(context.Background(), level, f.what, fields...)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"pgflurry/account"
 	"pgflurry/fresh"
 	"pgflurry/hint"
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // accountsName is the default application_name of the connection for accounts.
@@ -46,7 +46,7 @@ type accounts struct {
 	role    string
 	clock   clock
 	log     *slog.Logger
-	failing reminder.Reminder
+	failing logs.Reminder
 	// end ends the sessions of users, and returns how many. Nil: there are none yet.
 	end func(of func(user string) bool) int
 }
@@ -55,7 +55,7 @@ func (n *Node) newAccounts() *accounts {
 	a := &accounts{
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
 		asker: fresh.NewAsker(n.asLease, n.pauses.timeout, n.rules.Named(accountsName)),
-		role:  n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
+		role:  n.lease.User, clock: n.clock, log: n.log, failing: logs.Reminder{Every: n.pauses.remind},
 	}
 	a.trouble.Store(&trouble{})
 	return a
@@ -215,7 +215,7 @@ func (a *accounts) failed(err error) {
 	if !due {
 		return
 	}
-	fields := append([]any{"cause", t.cause, "from", source(a.file.Load())}, reminder.Fields(lasted)...)
+	fields := append([]any{"cause", t.cause, "from", source(a.file.Load())}, logs.Fields(lasted)...)
 	a.log.Warn(what, append(fields, hint.Fields(t.hint)...)...)
 }
 

@@ -11,9 +11,9 @@ import (
 	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
+	"pgflurry/logs"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-	"pgflurry/reminder"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 // findNamespace reads the namespace of the lease database. It waits while a fault may still pass: a server that is
 // down, a missing migration, a copy that nobody has classified yet.
 func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
-	failing := reminder.Reminder{Every: n.pauses.remind}
+	failing := logs.Reminder{Every: n.pauses.remind}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		var ns namespace.Namespace
 		err := fresh.AskOnce(ctx, n.lease, "", n.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
@@ -47,7 +47,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		}
 		n.unread.Store(unreadFor(err, copied))
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
-			fields := append([]any{"cause", connstring.Explain(err)}, reminder.Fields(lasted)...)
+			fields := append([]any{"cause", connstring.Explain(err)}, logs.Fields(lasted)...)
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
 				append(fields, hint.Fields(hint.Of(connstring.Explain(err)))...)...)
 		}

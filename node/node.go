@@ -14,6 +14,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/draw"
 	"pgflurry/fresh"
+	"pgflurry/logs"
 	"pgflurry/outcome"
 	"pgflurry/primary"
 	"pgflurry/proxy"
@@ -78,7 +79,7 @@ func New(s Settings) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	thinned, endLog := thin(s.Log.Handler())
+	thinned, endLog := logs.Thin(s.Log.Handler())
 	defer func() {
 		if err != nil {
 			endLog()

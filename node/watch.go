@@ -13,9 +13,9 @@ import (
 
 	"pgflurry/fresh"
 	"pgflurry/hint"
+	"pgflurry/logs"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-	"pgflurry/reminder"
 )
 
 // pauses are the lengths of time of a watch over the databases.
@@ -27,7 +27,7 @@ type pauses struct {
 }
 
 func usualPauses() pauses {
-	return pauses{look: 2 * time.Second, mend: 10 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
+	return pauses{look: 2 * time.Second, mend: 10 * time.Second, timeout: 5 * time.Second, remind: logs.RemindEvery}
 }
 
 // leastLook is the shortest pause between two looks, however often somebody suspects that the database is elsewhere.
@@ -90,10 +90,10 @@ type databaseWatch struct {
 	asker      *fresh.Asker
 	places     places
 	permit     func(judgement)
-	seen       bool                          // it was judged at least once
-	unasked    int                           // looks in a row without an answer
-	lastLogged map[string]*reminder.Reminder // by subject
-	mendDue    time.Duration                 // when to check the sequences again, by the monotonic clock
+	seen       bool                      // it was judged at least once
+	unasked    int                       // looks in a row without an answer
+	lastLogged map[string]*logs.Reminder // by subject
+	mendDue    time.Duration             // when to check the sequences again, by the monotonic clock
 }
 
 func (w *watcher) of(l *listing) *databaseWatch {
@@ -104,11 +104,11 @@ func (w *watcher) of(l *listing) *databaseWatch {
 	}
 	rules := w.rules
 	rules.Log = w.log.With("database", l.name)
-	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
+	reminded := func() *logs.Reminder { return &logs.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
 		watcher: w, listing: l, asker: fresh.NewAsker(there, w.pauses.timeout, rules),
 		permit: l.permit,
-		lastLogged: map[string]*reminder.Reminder{
+		lastLogged: map[string]*logs.Reminder{
 			aboutIDs: reminded(), aboutSegments: reminded(), aboutHidden: reminded(),
 			aboutSequences: reminded(), aboutGuards: reminded(),
 		},

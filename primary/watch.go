@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pgflurry/fresh"
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 const (
@@ -62,8 +62,8 @@ type Watch struct {
 	begun      int           // reigns
 	changed    chan struct{} // closed and replaced when a reign begins or ends, and when one may begin
 	heard      []time.Time   // the last answer of each host; zero: none
-	reported   []reminder.Reminder
-	vacant     reminder.Reminder
+	reported   []logs.Reminder
+	vacant     logs.Reminder
 }
 
 // New makes a Watch. It asks nothing before Run.
@@ -73,11 +73,11 @@ func New(s Settings) *Watch {
 	}
 	w := &Watch{
 		settings: s, succession: newSuccession(s.Servers), changed: make(chan struct{}),
-		heard: make([]time.Time, len(s.Servers)), reported: make([]reminder.Reminder, len(s.Servers)),
-		vacant: reminder.Reminder{Every: reminder.Usual},
+		heard: make([]time.Time, len(s.Servers)), reported: make([]logs.Reminder, len(s.Servers)),
+		vacant: logs.Reminder{Every: logs.RemindEvery},
 	}
 	for i := range w.reported {
-		w.reported[i].Every = reminder.Usual
+		w.reported[i].Every = logs.RemindEvery
 	}
 	return w
 }
@@ -172,7 +172,7 @@ func (w *Watch) report(c change) {
 		w.vacant.Right("")
 	} else if due, lasted := w.vacant.Wrong("vacant", now); due {
 		log.Warn("no upstream host is the primary: new sessions are refused",
-			append([]any{"hosts", s.all()}, reminder.Fields(lasted)...)...)
+			append([]any{"hosts", s.all()}, logs.Fields(lasted)...)...)
 	}
 	for i := range hosts {
 		w.reportHost(i, now)
@@ -204,7 +204,7 @@ func (w *Watch) reportHost(i int, now time.Duration) {
 	if advice != "" {
 		fields = append(fields, "hint", advice)
 	}
-	w.settings.Log.Log(context.Background(), level, what, append(fields, reminder.Fields(lasted)...)...)
+	w.settings.Log.Log(context.Background(), level, what, append(fields, logs.Fields(lasted)...)...)
 }
 
 var errNone = errors.New("no upstream host is the primary")

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // Run fetches blocks until ctx ends, whatever the database does meanwhile. It returns when the fetches under way are
@@ -101,7 +101,7 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 	defer store.Close()
 	every := time.NewTicker(refreshEvery)
 	defer every.Stop()
-	var failing reminder.Reminder
+	var failing logs.Reminder
 	for {
 		select {
 		case <-ctx.Done():

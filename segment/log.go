@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // logFailure logs a failed fetch: when the failure begins, when its reason changes, and each minute while it lasts.
@@ -17,7 +17,7 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.D
 	if !due {
 		return
 	}
-	fields := append([]any{"tag", b.supply.tag, "left", b.supply.left()}, reminder.Fields(lasted)...)
+	fields := append([]any{"tag", b.supply.tag, "left", b.supply.left()}, logs.Fields(lasted)...)
 	if errors.Is(err, ErrExhausted) {
 		s.log.Error("no block is left: the tag has come to the end of bigint", fields...)
 		return
@@ -26,9 +26,9 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.D
 }
 
 // logNotRefreshed logs a failed check of the tags in use. Checks are a minute apart, so it logs each failure.
-func (s *Source) logNotRefreshed(failing *reminder.Reminder, err error) {
+func (s *Source) logNotRefreshed(failing *logs.Reminder, err error) {
 	_, lasted := failing.Wrong("refresh", s.now())
-	fields := append([]any{"cause", err}, reminder.Fields(lasted)...)
+	fields := append([]any{"cause", err}, logs.Fields(lasted)...)
 	s.log.Warn("the tags in use could not be looked at: removed ones go on", fields...)
 }
 

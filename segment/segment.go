@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pgflurry/fresh"
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 // Settings of a Source.
@@ -58,7 +58,7 @@ type Source struct {
 
 	mu      sync.RWMutex
 	buffers map[string]*buffer
-	full    reminder.Reminder // of tags beyond maxTags
+	full    logs.Reminder // of tags beyond maxTags
 	ended   atomic.Bool
 }
 
@@ -69,7 +69,7 @@ type buffer struct {
 	gone   bool // it was replaced: look the tag up again
 	// changed is closed and replaced when a fetch is over; nil if nobody waits.
 	changed chan struct{}
-	failing reminder.Reminder // of its fetches
+	failing logs.Reminder // of its fetches
 }
 
 // New checks the settings. The Source gives numbers once Run runs and From has said where they come from.
@@ -96,7 +96,7 @@ func New(s Settings) (*Source, error) {
 	source := &Source{
 		open: s.Open, suspicion: s.Suspicion, now: s.Now, maxTags: s.MaxTags, log: s.Log,
 		known: make(chan *buffer, s.MaxTags), fresh: make(chan *buffer, s.MaxTags),
-		buffers: make(map[string]*buffer), full: reminder.Reminder{Every: reminder.Usual},
+		buffers: make(map[string]*buffer), full: logs.Reminder{Every: logs.RemindEvery},
 	}
 	source.origin.Store(new(Origin))
 	return source, nil
@@ -146,7 +146,7 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 		}
 		return nil, ErrTooManyTags
 	}
-	b = &buffer{supply: supply{tag: string(tag)}, failing: reminder.Reminder{Every: reminder.Usual}}
+	b = &buffer{supply: supply{tag: string(tag)}, failing: logs.Reminder{Every: logs.RemindEvery}}
 	s.buffers[b.supply.tag] = b
 	return b, nil
 }

@@ -67,9 +67,9 @@ data folder stays, and the next run uses it again.`,
 			if err != nil {
 				return err
 			}
-			defer queue.end()
-			logSignals(cmd.Context(), log, queue.end)
-			s.lost = queue.lost.Load
+			defer queue.End()
+			logSignals(cmd.Context(), log, queue.End)
+			s.lost = queue.Lost
 			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
+	"pgflurry/logs"
 	"pgflurry/outcome"
 )
 
@@ -40,7 +41,7 @@ func (s *logSettings) least() (level slog.Level, err error) {
 }
 
 // open makes the logger. Its lines go through the queue. The caller has to end the queue.
-func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
+func (s *logSettings) open(w io.Writer) (*slog.Logger, *logs.Queue, error) {
 	level, err := s.least()
 	if err != nil {
 		return nil, nil, err
@@ -51,11 +52,8 @@ func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	unqueued := slog.New(lines(w))
-	queue := newLogQueue(w, func(lost int64) {
-		unqueued.Error("lines of this log are lost: its reader was too slow", "lines", lost)
-	})
-	return slog.New(lines(queue)), queue, nil
+	log, queue := logs.Queued(w, lines)
+	return log, queue, nil
 }
 
 // handler returns a constructor for handlers of the chosen format.

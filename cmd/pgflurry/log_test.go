@@ -28,7 +28,7 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		}
 		log.Info("hello", "n", 7, "address", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, "timeout", time.Minute,
 			"cause", errors.New("it"))
-		queue.end()
+		queue.End()
 		var line struct {
 			Time                                time.Time
 			Level, Msg, Address, Timeout, Cause string

@@ -7,6 +7,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
+	"pgflurry/logs"
 	"pgflurry/outcome"
 )
 
@@ -15,9 +16,9 @@ func main() {
 	cmd, err := newRoot().ExecuteContextC(ctx)
 	if err != nil {
 		err = told(ctx, cmd, err)
-		printed := newLogQueue(os.Stderr, nil) // so a reader that blocks does not keep the program from its end
+		printed := logs.NewQueue(os.Stderr) // so a reader that blocks does not keep the program from its end
 		fmt.Fprint(printed, complaint(err))
-		printed.end()
+		printed.End()
 		os.Exit(int(outcome.Of(err)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgflurry/logs"
 	"pgflurry/node"
 )
 
@@ -77,13 +78,13 @@ clients wait in that socket and are not refused.`,
 func (o *serveOptions) serve(
 	ctx context.Context, s node.Settings, c *configuration, environ []string, stderr io.Writer,
 ) (err error) {
-	var queue *logQueue
+	var queue *logs.Queue
 	if s.Log, queue, err = o.logs.open(stderr); err != nil {
 		return err
 	}
-	defer queue.end()
-	logSignals(ctx, s.Log, queue.end)
-	s.LinesLost = queue.lost.Load
+	defer queue.End()
+	logSignals(ctx, s.Log, queue.End)
+	s.LinesLost = queue.Lost
 	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end; the proxy must not
 	hangups, stop := awaitHangups()
 	defer stop()

@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"pgflurry/admin"
+	"pgflurry/logs"
 )
 
 const (
@@ -68,7 +69,7 @@ func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain
 			telling.Wait()
 			close(done)
 		}()
-		late := time.NewTimer(lastLines)
+		late := time.NewTimer(logs.LastLines)
 		defer late.Stop()
 		select {
 		case <-done:

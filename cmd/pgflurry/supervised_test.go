@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/admin"
+	"pgflurry/logs"
 )
 
 // manager is a fake service manager that records its messages. Several goroutines may use it.
@@ -113,7 +114,7 @@ func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
 		var manager manager
 		s := &supervisor{tell: func(lines ...string) {
 			if lines[0] == "STOPPING=1" {
-				time.Sleep(lastLines / 2) // on a busy machine the rest of the program may end first
+				time.Sleep(logs.LastLines / 2) // on a busy machine the rest of the program may end first
 			}
 			manager.tell(lines...)
 		}}

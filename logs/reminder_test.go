@@ -1,14 +1,14 @@
-package reminder_test
+package logs_test
 
 import (
 	"testing"
 	"time"
 
-	"pgflurry/reminder"
+	"pgflurry/logs"
 )
 
 func TestATroubleIsLoggedWhenItBeginsWhenItChangesAndWhileItLasts(t *testing.T) {
-	r := reminder.Reminder{Every: time.Minute}
+	r := logs.Reminder{Every: time.Minute}
 	for i, step := range []struct {
 		at      time.Duration // seconds
 		finding string        // "": all is well
@@ -40,7 +40,7 @@ func TestATroubleIsLoggedWhenItBeginsWhenItChangesAndWhileItLasts(t *testing.T) 
 			t.Errorf("step %d, %q after %d s: due %v, lasted %v", i, step.finding, step.at, due, lasted)
 		}
 	}
-	if fields := reminder.Fields(0); len(fields) != 0 {
+	if fields := logs.Fields(0); len(fields) != 0 {
 		t.Errorf("a trouble that is new has lasted: %v", fields)
 	}
 	if r.Lasted(time.Hour) != 0 {

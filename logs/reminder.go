@@ -1,5 +1,12 @@
-// Package reminder decides when to log a trouble that lasts: when it begins, when it changes, and from time to time
-// while it stays.
+package logs
+
+import "time"
+
+// RemindEvery is the time between two reminders of a trouble that a person has to fix.
+const RemindEvery = time.Minute
+
+// A Reminder decides when to log a trouble that lasts: when it begins, when it changes, and from time to time while it
+// stays. It follows one trouble. One goroutine uses it.
 //
 //	finding    A A A A A B B B – – A A
 //	logged     ●     ●   ●     ●   ●      – is no trouble, which is logged once
@@ -8,14 +15,6 @@
 //
 // It reads no clock and logs nothing: the caller passes the time in and writes the line. Only the length of a trouble
 // has one form in all lines: Fields.
-package reminder
-
-import "time"
-
-// Usual is the time between two reminders of a trouble that a person has to fix.
-const Usual = time.Minute
-
-// A Reminder follows one trouble. One goroutine uses it.
 type Reminder struct {
 	Every time.Duration // between two lines of the same finding
 

@@ -1,4 +1,4 @@
-package node
+package logs
 
 import (
 	"cmp"
@@ -42,9 +42,9 @@ type lineKind struct {
 	lines    slog.Handler // handler of the last line
 }
 
-// thin makes a handler that reduces a flood of equal lines to one a second. Call end after the last line: it writes the
+// Thin makes a handler that reduces a flood of equal lines to one a second. Call end after the last line: it writes the
 // lines that were only counted.
-func thin(lines slog.Handler) (thinned slog.Handler, end func()) {
+func Thin(lines slog.Handler) (thinned slog.Handler, end func()) {
 	kinds := &lineKinds{recent: make(map[string]*lineKind)}
 	return &countingHandler{lines: lines, kinds: kinds}, kinds.end
 }

@@ -1,4 +1,4 @@
-package main
+package logs
 
 import (
 	"bytes"
@@ -23,13 +23,13 @@ func (s *stalled) Write(line []byte) (int, error) {
 }
 
 // openTo opens a log with a queue in front of out.
-func openTo(t *testing.T, format string, out io.Writer) (*slog.Logger, *logQueue) {
-	t.Helper()
-	log, queue, err := (&logSettings{level: "error", format: format}).open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return log, queue
+func openTo(format string, out io.Writer) (*slog.Logger, *Queue) {
+	return Queued(out, func(w io.Writer) slog.Handler {
+		if format == "json" {
+			return slog.NewJSONHandler(w, nil)
+		}
+		return slog.NewTextHandler(w, nil)
+	})
 }
 
 func TestWhatAQueueHasNoRoomForIsCountedAtItsPlace(t *testing.T) {
@@ -39,10 +39,10 @@ func TestWhatAQueueHasNoRoomForIsCountedAtItsPlace(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			out := &stalled{read: make(chan struct{})}
-			log, queue := openTo(t, format, out)
+			log, queue := openTo(format, out)
 			const each, surplus = 10_000, 25
 			kept := 0
-			for ; queue.lost.Load() == 0; kept++ {
+			for ; queue.Lost() == 0; kept++ {
 				log.Error(fmt.Sprint("line ", kept, "."), "long", strings.Repeat("x", each))
 			}
 			kept--
@@ -55,11 +55,11 @@ func TestWhatAQueueHasNoRoomForIsCountedAtItsPlace(t *testing.T) {
 			close(out.read)
 			synctest.Wait()
 			log.Error("there is room again")
-			queue.end()
+			queue.End()
 
 			lines := strings.Split(strings.TrimSpace(out.lines.String()), "\n")
-			if len(lines) != kept+2 || queue.lost.Load() != surplus {
-				t.Fatalf("%d lines were written, %d lost; expected %d and %d", len(lines), queue.lost.Load(), kept+2,
+			if len(lines) != kept+2 || queue.Lost() != surplus {
+				t.Fatalf("%d lines were written, %d lost; expected %d and %d", len(lines), queue.Lost(), kept+2,
 					surplus)
 			}
 			for i, line := range lines[:kept] {
@@ -80,13 +80,13 @@ func TestWhatAQueueHasNoRoomForIsCountedAtItsPlace(t *testing.T) {
 func TestTheEndWritesWhatWaitsAndSaysWhatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stalled{read: make(chan struct{})}
-		log, queue := openTo(t, "text", out)
+		log, queue := openTo("text", out)
 		for range 20_000 {
 			log.Error("a flood")
 		}
-		time.AfterFunc(lastLines/2, func() { close(out.read) }) // the reader comes back
-		queue.end()
-		text, lost := out.lines.String(), queue.lost.Load()
+		time.AfterFunc(LastLines/2, func() { close(out.read) }) // the reader comes back
+		queue.End()
+		text, lost := out.lines.String(), queue.Lost()
 		written := strings.Count(text, "a flood")
 		if written+int(lost) != 20_000 || !strings.HasSuffix(text, fmt.Sprintf(" lines=%d\n", lost)) {
 			t.Errorf("%d of 20,000 lines were written, %d lost; the end is %q", written, lost, text[len(text)-99:])
@@ -97,12 +97,12 @@ func TestTheEndWritesWhatWaitsAndSaysWhatIsLost(t *testing.T) {
 func TestTheEndDoesNotWaitForAReaderThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &stalled{read: make(chan struct{})}
-		log, queue := openTo(t, "text", out)
+		log, queue := openTo("text", out)
 		log.Error("nobody reads this")
 		from := time.Now()
-		queue.end()
-		if waited := time.Since(from); waited != lastLines {
-			t.Errorf("the end has waited %v, expected %v", waited, lastLines)
+		queue.End()
+		if waited := time.Since(from); waited != LastLines {
+			t.Errorf("the end has waited %v, expected %v", waited, LastLines)
 		}
 		close(out.read) // lets the synctest bubble end
 	})

@@ -1,4 +1,4 @@
-package node
+package logs
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 func counted(t *testing.T) (log *slog.Logger, lines func() []string, end func()) {
 	t.Helper()
 	var out bytes.Buffer
-	thinned, end := thin(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	thinned, end := Thin(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	lines = func() []string {
 		synctest.Wait()
 		return strings.Split(strings.TrimSpace(out.String()), "\n")

@@ -1,8 +1,9 @@
-package main
+package logs
 
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,18 +12,18 @@ import (
 const (
 	// queueRoom limits the bytes of lines in the queue, which is some 5,000 lines.
 	queueRoom = 1 << 20
-	// lastLines is how long the program waits at its end for the reader of the log.
-	lastLines = time.Second
+	// LastLines is how long the program waits at its end for the reader of the log.
+	LastLines = time.Second
 )
 
-// A logQueue decouples sessions and the program's end from a slow reader of the log. One goroutine writes the lines in
+// A Queue decouples sessions and the program's end from a slow reader of the log. One goroutine writes the lines in
 // order. When the queue is full it drops new lines until all waiting lines are written. So all dropped lines are in one
 // place, and one line there says how many they are.
-type logQueue struct {
-	out   io.Writer
-	tell  func(lost int64) // writes the number of dropped lines to out
-	lost  atomic.Int64     // dropped lines since the start
-	ended chan struct{}    // closed when the goroutine has ended
+type Queue struct {
+	out      io.Writer
+	unqueued *slog.Logger  // writes to out
+	lost     atomic.Int64  // dropped lines since the start
+	ended    chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
 	news    *sync.Cond // the fields below have changed
@@ -32,16 +33,26 @@ type logQueue struct {
 	ending  bool
 }
 
-// newLogQueue starts the goroutine. The caller has to call end.
-func newLogQueue(out io.Writer, tell func(lost int64)) *logQueue {
-	q := &logQueue{out: out, tell: tell, ended: make(chan struct{})}
+// Queued is a logger with a Queue in front of out. The caller has to call End.
+func Queued(out io.Writer, handler func(io.Writer) slog.Handler) (*slog.Logger, *Queue) {
+	q := newQueue(out, slog.New(handler(out)))
+	return slog.New(handler(q)), q
+}
+
+// NewQueue is a Queue for plain text, in which no line says how much is lost. The caller has to call End.
+func NewQueue(out io.Writer) *Queue {
+	return newQueue(out, slog.New(slog.DiscardHandler))
+}
+
+func newQueue(out io.Writer, unqueued *slog.Logger) *Queue {
+	q := &Queue{out: out, unqueued: unqueued, ended: make(chan struct{})}
 	q.news = sync.NewCond(&q.mu)
 	go q.run()
 	return q
 }
 
 // Write queues one line, or drops it. It never fails.
-func (q *logQueue) Write(line []byte) (int, error) {
+func (q *Queue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.gap > 0 || q.size+len(line) > queueRoom {
@@ -55,9 +66,14 @@ func (q *logQueue) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// Lost is the number of dropped lines since the start.
+func (q *Queue) Lost() int64 {
+	return q.lost.Load()
+}
+
 // next waits for the next thing to write: a line, or the number of dropped lines behind the last line. Neither means
 // the end.
-func (q *logQueue) next() (line []byte, gap int64) {
+func (q *Queue) next() (line []byte, gap int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 && q.gap == 0 && !q.ending {
@@ -72,7 +88,7 @@ func (q *logQueue) next() (line []byte, gap int64) {
 	return nil, gap
 }
 
-func (q *logQueue) run() {
+func (q *Queue) run() {
 	defer close(q.ended)
 	for {
 		switch line, gap := q.next(); {
@@ -81,21 +97,21 @@ func (q *logQueue) run() {
 				q.lost.Add(1) // nothing more can be done: nobody reads
 			}
 		case gap > 0:
-			q.tell(gap)
+			q.unqueued.Error("lines of this log are lost: its reader was too slow", "lines", gap)
 		default:
 			return
 		}
 	}
 }
 
-// end waits until all lines are written, at most for lastLines. If the reader still blocks, the goroutine stays blocked
+// End waits until all lines are written, at most for LastLines. If the reader still blocks, the goroutine stays blocked
 // until the process ends.
-func (q *logQueue) end() {
+func (q *Queue) End() {
 	q.mu.Lock()
 	q.ending = true
 	q.news.Signal()
 	q.mu.Unlock()
-	late := time.NewTimer(lastLines)
+	late := time.NewTimer(LastLines)
 	defer late.Stop()
 	select {
 	case <-q.ended:
