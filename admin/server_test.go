@@ -201,6 +201,7 @@ func TestALongHeaderIsRefused(t *testing.T) {
 func TestInvariant4TheOldestConnectionGivesWayToOneTooMany(t *testing.T) {
 	s := New(Settings{Node: &fakeNode{}})
 	s.limits.connections = 3
+	s.limits.header, s.limits.request = time.Hour, time.Hour // nothing else ends a silent connection
 	address, _ := serve(t, s)
 	var silent []net.Conn
 	for range s.limits.connections {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestAPipeWithoutAWriterIsAnErrorAndIsNotAwaitedForEver(t *testing.T) {
@@ -65,27 +67,34 @@ func TestWhatHasNoEndIsReadInPart(t *testing.T) {
 
 // A mount that hangs is not to be had here, so a reading that waits for the test stands for it.
 func TestAFileThatHangsKeepsNobodyWaitingAndIsReadByOneAtATime(t *testing.T) {
-	t.Parallel()
-	begun, answers := make(chan struct{}, 10), make(chan struct{})
-	f := &File{path: "/mnt/accounts", read: func() ([]byte, error) {
-		begun <- struct{}{}
-		<-answers
-		return []byte("it is back"), nil
-	}}
-	ctx, end := context.WithCancel(t.Context())
-	end()
-	for range 3 {
-		if content, err := f.Read(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("%q, %v; expected that it waits no longer than its context", content, err)
+	synctest.Test(t, func(t *testing.T) {
+		begun, answers := 0, make(chan struct{})
+		f := &File{path: "/mnt/accounts", read: func() ([]byte, error) {
+			begun++
+			<-answers
+			return []byte("it is back"), nil
+		}}
+		ctx, end := context.WithCancel(t.Context())
+		end()
+		for range 3 {
+			if content, err := f.Read(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%q, %v; expected that it waits no longer than its context", content, err)
+			}
+			synctest.Wait()
 		}
-	}
-	close(answers)
-	if content, err := f.Read(t.Context()); err != nil || string(content) != "it is back" {
-		t.Errorf("%q, %v", content, err)
-	}
-	if n := len(begun); n < 1 || n > 2 { // the last one may have begun after the first had ended
-		t.Errorf("%d readings began; expected that one hung, and no other one beside it", n)
-	}
+		asked := time.Now()
+		_, err := f.Read(t.Context())
+		if waited := time.Since(asked); err == nil || !strings.Contains(err.Error(), "hang") || waited != patience {
+			t.Errorf("%v after %v; expected an error after %v", err, waited, patience)
+		}
+		if begun != 1 {
+			t.Errorf("%d readings began; expected that one hung, and no other one beside it", begun)
+		}
+		close(answers)
+		if content, err := f.Read(t.Context()); err != nil || string(content) != "it is back" {
+			t.Errorf("%q, %v", content, err)
+		}
+	})
 }
 
 func TestAByteOrderMarkIsNoContent(t *testing.T) {
