@@ -1,18 +1,19 @@
 // Package admin serves HTTP for operators: metrics, probes and a status page. It changes nothing anywhere.
 //
-// A State is made at most a hundred times a second, for all who ask, and the first page and its fragment once a second.
+// A [report.State] is made at most a hundred times a second, for all who ask, and the first page and its fragment once
+// a second.
 //
-//	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics: each of families.go
+//	node ──▶ report.State ───┬─▶ metrics.go   GET /metrics: each of families.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
 //	                         └─▶ page.go      GET /, /fragment, /workers?from=N
 //	node ──▶ History, Decode ───▶ worker.go   GET /worker/N; page_decoder.go: /decode?id=N
 //
-//	state.go      the state of a node, as a value    sentence.go     that state in one sentence
-//	warnings.go   what is wrong, and what to do      samples.go      the last ten minutes
-//	page_map.go   the map of workers                 page_chart.go    the lines
-//	figures.go    numbers for people                 page/            templates, style, script
-//	server.go     New, Serve and its limits          newest.go        a limited number of connections
-//	host.go       whose requests loopback answers    pace.go          a limited number of requests
+//	sentence.go   the state in one sentence          warnings.go     what is wrong, and what to do
+//	samples.go    the last ten minutes               page_chart.go   the lines
+//	page_map.go   the map of workers                 page/           templates, style, script
+//	figures.go    numbers for people                 server.go       New, Serve and its limits
+//	newest.go     a limited number of connections    pace.go         a limited number of requests
+//	host.go       whose requests loopback answers    node.go         what a node has to tell
 //
 // # Invariants
 //

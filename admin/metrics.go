@@ -18,6 +18,7 @@ import (
 
 	"pgflurry/histogram"
 	"pgflurry/recent"
+	"pgflurry/report"
 )
 
 // scrapes is how many may run at once.
@@ -53,7 +54,7 @@ func (l scrapeLog) Println(values ...any) {
 
 // collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
-	state      *recent.Value[State]
+	state      *recent.Value[report.State]
 	families   []described[family]
 	histograms []described[durations]
 
@@ -66,7 +67,7 @@ type described[T any] struct {
 	of T
 }
 
-func newCollector(state *recent.Value[State]) *collector {
+func newCollector(state *recent.Value[report.State]) *collector {
 	c := &collector{state: state, tags: make(map[tag]bool)}
 	for _, f := range slices.Concat(families, upstreamFamilies, idFamilies) {
 		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
@@ -132,10 +133,10 @@ type tag struct{ database, name string }
 
 // bounded adds up the segments of all tags beyond the first hundred. A tag that once had a series keeps it: otherwise
 // its counter would seem to fall.
-func (c *collector) bounded(segments []Segment) []Segment {
+func (c *collector) bounded(segments []report.Segment) []report.Segment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []Segment
+	var all []report.Segment
 	at := make(map[tag]int)
 	for _, s := range segments {
 		of := tag{strings.ToValidUTF8(s.Database, "\uFFFD"), strings.ToValidUTF8(s.Tag, "\uFFFD")}
@@ -149,7 +150,7 @@ func (c *collector) bounded(segments []Segment) []Segment {
 		if !met {
 			i = len(all)
 			at[of] = i
-			all = append(all, Segment{Database: of.database, Tag: of.name})
+			all = append(all, report.Segment{Database: of.database, Tag: of.name})
 		}
 		all[i].Left += s.Left
 		all[i].Given += s.Given

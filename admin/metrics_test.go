@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgflurry/histogram"
+	"pgflurry/report"
 )
 
 // sample is one line of the text format.
@@ -75,7 +76,7 @@ func (e exposition) value(name string, labels ...string) string {
 }
 
 // full is a state in which every metric has a sample.
-func full() State {
+func full() report.State {
 	s := wholesome()
 	waits := histogram.New(time.Millisecond, time.Second)
 	waits.Observe(500 * time.Microsecond)
@@ -84,24 +85,27 @@ func full() State {
 	s.Namespace.End, s.Reloaded = time.Unix(4e9, 0), time.Unix(17e8, 5e8)
 	s.Lease.Renewed = time.Unix(17e8, 25e7)
 	s.Lease.Renewals = map[string]int64{"ok": 7, "lost": 1}
-	s.Clock = Clock{Known: true, Offset: -1500 * time.Millisecond, Ahead: time.Second, RoundTrip: 3 * time.Millisecond}
-	s.Workers = Workers{Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}}
-	s.Answers = Answers{
+	s.Clock = report.Clock{
+		Known: true, Offset: -1500 * time.Millisecond, Ahead: time.Second,
+		RoundTrip: 3 * time.Millisecond,
+	}
+	s.Workers = report.Workers{Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}}
+	s.Answers = report.Answers{
 		IDs: 12, ByKind: map[string]int64{"snowflake": 2}, Declined: map[string]int64{"mark": 4},
 		Waits: waits.Snapshot(),
 	}
 	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
-	s.Segments = []Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
-	s.Certificates = []Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
+	s.Segments = []report.Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
+	s.Certificates = []report.Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
 	s.Upstreams.Found = 16
-	s.Upstreams.Hosts = []UpstreamHost{
+	s.Upstreams.Hosts = []report.UpstreamHost{
 		{Name: "db1:5432"}, {Name: "db2:5432", Primary: true, Heard: time.Unix(20e8, 0)},
 	}
-	s.IDDatabase = IDDatabase{
+	s.IDDatabase = report.IDDatabase{
 		Name: "pgflurry", Open: map[string]int{"idle": 9_000, "login": 3}, Limit: 10_000, IDs: 77, Numbers: 6,
 		Closed: map[string]int64{"idle": 8}, Logins: map[string]int64{"password": 11},
 		ByKind: map[string]int64{"segment": 13}, Refused: map[string]int64{"no_ids": 14}, LoginsIn: waits.Snapshot(),
-		Accounts: Accounts{Needed: true, Count: 15, Read: time.Unix(19e8, 0), From: "pgflurry.client"},
+		Accounts: report.Accounts{Needed: true, Count: 15, Read: time.Unix(19e8, 0), From: "pgflurry.client"},
 	}
 	return s
 }
@@ -184,7 +188,7 @@ func TestInvariant3LabelsAreBounded(t *testing.T) {
 	node.state.Segments = nil
 	for i := range 250 {
 		node.state.Segments = append(node.state.Segments,
-			Segment{Database: "app", Tag: fmt.Sprintf("tag%03d", i), Left: 1, Fetches: 1})
+			report.Segment{Database: "app", Tag: fmt.Sprintf("tag%03d", i), Left: 1, Fetches: 1})
 	}
 	address, _ := serve(t, New(Settings{Node: node}))
 	tags := func() (series int, e exposition) {
@@ -201,8 +205,8 @@ func TestInvariant3LabelsAreBounded(t *testing.T) {
 		t.Errorf("%d series", series)
 	}
 	// A tag that sorts first displaces no other. Invalid labels, and a tag named like the rest, do no harm.
-	node.become(func(s *State) {
-		s.Segments = append([]Segment{
+	node.become(func(s *report.State) {
+		s.Segments = append([]report.Segment{
 			{Database: "app", Tag: "aaa", Left: 1},
 			{Database: "app", Tag: "other", Left: 1},
 			{Database: "a\xffp", Tag: "\xfe", Left: 1},
@@ -219,7 +223,7 @@ func TestWhatIsThereTwiceSpoilsNoScrape(t *testing.T) {
 	node := &fakeNode{state: full()}
 	s := &node.state
 	s.Certificates = append(s.Certificates, s.Certificates[0]) // shown to clients and to the upstream
-	s.Databases = append(s.Databases, Database{Name: "\xff"}, Database{Name: "\xfe"})
+	s.Databases = append(s.Databases, report.Database{Name: "\xff"}, report.Database{Name: "\xfe"})
 	address, _ := serve(t, New(Settings{Node: node}))
 	e := scrape(t, address)
 	if v := e.value("pgflurry_tls_certificate_expiry_timestamp_seconds", "file", "/etc/tls.crt"); v != "1.8e+09" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgflurry/recent"
+	"pgflurry/report"
 )
 
 var (
@@ -30,7 +31,7 @@ const askedAtOnce = 1
 // page is the status page.
 type page struct {
 	node      Node
-	state     *recent.Value[State]
+	state     *recent.Value[report.State]
 	latest    *recent.Value[view]              // as for the first page
 	shared    map[string]*recent.Value[result] // templates that are the same for all who ask
 	samples   samples
@@ -40,7 +41,7 @@ type page struct {
 	patience  time.Duration // how long to wait for the lease database
 }
 
-func newPage(node Node, state *recent.Value[State]) *page {
+func newPage(node Node, state *recent.Value[report.State]) *page {
 	functions := template.FuncMap{
 		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
 		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
@@ -103,7 +104,7 @@ func (p *page) watch(ctx context.Context) {
 
 // view is the data of the templates.
 type view struct {
-	State
+	report.State
 	Title    string // empty on the first page
 	Sentence string
 	Standing string
@@ -112,7 +113,7 @@ type view struct {
 	Warnings []Warning
 	Map      workerMap
 	Charts   []chart
-	Tags     []Segment
+	Tags     []report.Segment
 	Unlisted string // how many segments are not listed; empty: none
 	Detail   *detail
 	Decoder  decoder
@@ -121,7 +122,7 @@ type view struct {
 }
 
 // given is what calls to a database get now: what it permits, or "no_ids" if there are none to give.
-func given(l Lease, permitted string) string {
+func given(l report.Lease, permitted string) string {
 	if permitted != "none" && l.Reserve <= 0 {
 		return "no_ids"
 	}
@@ -138,7 +139,7 @@ func (p *page) newView() view {
 	s := p.state.Fresh()
 	v := view{
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
-		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.end()),
+		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.Past()),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: relayed(s),
 		Given: s.Answers.IDs + s.IDDatabase.IDs,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"pgflurry/report"
 	"pgflurry/tests/support/browser"
 )
 
@@ -29,34 +30,36 @@ func shown(t *testing.T, node *scripted) string {
 }
 
 // changed is a healthy state with one change.
-func changed(change func(*State)) State {
+func changed(change func(*report.State)) report.State {
 	s := healthy()
 	change(&s)
 	return s
 }
 
 // states are the states in the pictures of the page.
-func states() map[string]State {
-	return map[string]State{
+func states() map[string]report.State {
+	return map[string]report.State{
 		"healthy": healthy(),
-		"ids":     changed(func(s *State) { s.IDDatabase = idDatabase() }),
-		"warnings": changed(func(s *State) {
+		"ids":     changed(func(s *report.State) { s.IDDatabase = idDatabase() }),
+		"warnings": changed(func(s *report.State) {
 			for _, kind := range []string{
 				"reserve", "clock_slowed", "function_ahead", "gate", "certificate", "database",
 			} {
 				faults()[kind](s)
 			}
 		}),
-		"lost": changed(func(s *State) {
+		"lost": changed(func(s *report.State) {
 			s.Lease.Held, s.Lease.Reserve, s.Lease.Reason = false, 31*time.Second, "lost"
 		}),
-		"large": changed(func(s *State) { s.Namespace.Workers, s.Workers = 65_536, workers(65_536) }),
-		"gate": changed(func(s *State) {
-			s.Lease = Lease{Reason: "gate", Opens: now.Add(80 * time.Second), Window: time.Minute}
+		"large": changed(func(s *report.State) { s.Namespace.Workers, s.Workers = 65_536, workers(65_536) }),
+		"gate": changed(func(s *report.State) {
+			s.Lease = report.Lease{Reason: "gate", Opens: now.Add(80 * time.Second), Window: time.Minute}
 		}),
-		"small":    changed(func(s *State) { s.Namespace.Workers, s.Lease.Worker, s.Workers = 64, 20, workers(64) }),
-		"draining": changed(func(s *State) { s.Draining = true }),
-		"down": changed(func(s *State) {
+		"small": changed(func(s *report.State) {
+			s.Namespace.Workers, s.Lease.Worker, s.Workers = 64, 20, workers(64)
+		}),
+		"draining": changed(func(s *report.State) { s.Draining = true }),
+		"down": changed(func(s *report.State) {
 			away(s)
 			s.Lease.Reserve, s.Lease.Reason, s.Lease.Renewed = 0, "unanswered", now.Add(-7*time.Minute)
 			s.Lease.Cause = "cannot connect to db-1.shop.internal:5432/shop as \"pgflurry\": connection refused"
@@ -64,15 +67,15 @@ func states() map[string]State {
 			s.IDDatabase = idDatabase()
 			s.IDDatabase.Refused["no_ids"] = 40_311
 		}),
-		"unread": changed(func(s *State) { s.Workers = Workers{} }),
-		"alone": changed(func(s *State) {
+		"unread": changed(func(s *report.State) { s.Workers = report.Workers{} }),
+		"alone": changed(func(s *report.State) {
 			s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker, s.Workers.Rows = 1, 0, 0, nil
 		}),
-		"full": changed(func(s *State) {
+		"full": changed(func(s *report.State) {
 			s.Namespace.Workers, s.Workers = 65_536, workers(65_536)
 			for n := 30_000; n < 50_000; n++ {
 				state := []string{"held", "held", "held", "held", "resting", "retired"}[n%6*(n/4_000%2)]
-				s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: state})
+				s.Workers.Rows = append(s.Workers.Rows, report.Worker{Number: n, State: state})
 			}
 		}),
 		"unknown": {At: now, Started: now, Name: "shop-proxy-2", Listening: true},
@@ -139,7 +142,7 @@ func tooFaint(tab *browser.Tab) []string {
 func TestThePageKeepsItselfUpToDateAndTellsAListenerOnlyWhatIsNew(t *testing.T) {
 	node := &scripted{told: healthy()}
 	tab := browser.Start(t).Open(shown(t, node), browser.View{})
-	node.become(changed(func(s *State) { s.Lease.Reserve = 48 * time.Second }))
+	node.become(changed(func(s *report.State) { s.Lease.Reserve = 48 * time.Second }))
 	tab.Await(`document.querySelector("#sentence").textContent.includes("IDs for 48 s")`)
 	if said := browser.Evaluate[string](tab, `document.querySelector("[role=status]").textContent`); said != "" {
 		t.Errorf("a listener hears of each second: %q", said)
@@ -164,7 +167,7 @@ func TestAPageWhoseProxyHasEndedSaysThatItIsOld(t *testing.T) {
 }
 
 func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
-	node := &scripted{told: healthy(), history: map[int][]Tenure{
+	node := &scripted{told: healthy(), history: map[int][]report.Tenure{
 		137: {{Term: 2, Node: "former", Acquired: now.Add(-time.Hour), Until: now.Add(-30 * time.Minute)}},
 	}}
 	page := shown(t, node)
@@ -207,7 +210,7 @@ func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
 		}
 	}
 	// The new map replaces the old one, and the focus stays.
-	node.become(changed(func(s *State) { s.Workers.Rows = slices.Clone(s.Workers.Rows[:20]) }))
+	node.become(changed(func(s *report.State) { s.Workers.Rows = slices.Clone(s.Workers.Rows[:20]) }))
 	tab.Await(`document.querySelectorAll("#part-map .map .held").length < 20`)
 	if got := browser.Evaluate[string](tab, at); got != "/worker/64" {
 		t.Errorf("after the map was replaced the focus is at %s", got)
@@ -238,10 +241,10 @@ func TestAMapOf65536WorkersShowsABlockInPlaceAndAWorkerFromThere(t *testing.T) {
 func TestTheDecoderAnswersInPlace(t *testing.T) {
 	node := &scripted{
 		told: healthy(),
-		decoded: Decoded{
+		decoded: report.Decoded{
 			ID: 330678927360028672, Time: now.Add(-26 * time.Minute), Worker: 137, Sequence: 1203,
 		},
-		history: map[int][]Tenure{137: {{
+		history: map[int][]report.Tenure{137: {{
 			Term: 3, Node: "shop-proxy-2", Address: "10.0.4.12:6432", Version: "devel", Acquired: now.Add(-time.Hour),
 			Until: now.Add(52 * time.Second),
 		}}},
@@ -262,7 +265,10 @@ func TestTheDecoderAnswersInPlace(t *testing.T) {
 }
 
 func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) {
-	node := &scripted{told: changed(faults()["gate"]), decoded: Decoded{ID: 5, Time: now, Worker: 3, Sequence: 9}}
+	node := &scripted{
+		told:    changed(faults()["gate"]),
+		decoded: report.Decoded{ID: 5, Time: now, Worker: 3, Sequence: 9},
+	}
 	page := shown(t, node)
 	tab := browser.Start(t).Open(page, browser.View{NoScript: true})
 	has(t, tab.Text("body"), "Worker 137, renewed", "The gate is closed")

@@ -6,16 +6,18 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"pgflurry/report"
 )
 
 // decoder is the result for the ID in the form. The zero value: nobody asked.
 type decoder struct {
 	Asked   string // the text in the form
 	Problem string // why it is not an ID
-	ID      *Decoded
+	ID      *report.Decoded
 	Age     string
-	Holder  *Tenure // who held its worker then; nil: not known
-	NoOne   string  // why there is no holder
+	Holder  *report.Tenure // who held its worker then; nil: not known
+	NoOne   string         // why there is no holder
 }
 
 // decode decodes an ID and finds who held its worker then: GET /decode?id=N.
@@ -24,7 +26,7 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 	v.Title = "Decoder"
 	v.Decoder.Asked = strings.TrimSpace(r.URL.Query().Get("id"))
 	status := http.StatusOK
-	parts, err := Decoded{}, errNoID
+	parts, err := report.Decoded{}, errNoID
 	if v.Decoder.Asked != "" {
 		parts, err = p.node.Decode(v.Decoder.Asked)
 	}
@@ -37,7 +39,7 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 }
 
 // explain says when an ID was made, and by which node.
-func (p *page) explain(r *http.Request, v *view, parts Decoded) {
+func (p *page) explain(r *http.Request, v *view, parts report.Decoded) {
 	v.Decoder.ID = &parts
 	if parts.Time.IsZero() {
 		v.Decoder.Age = "none: below the first ID, so a key of a sequence, it seems"

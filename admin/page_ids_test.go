@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/report"
 )
 
 func TestThePageTellsTheIDDatabaseApartWhereThereIsOne(t *testing.T) {
@@ -21,10 +23,10 @@ func TestThePageTellsTheIDDatabaseApartWhereThereIsOne(t *testing.T) {
 	s.IDDatabase.Refused["no_ids"] = 7
 	_, page = get(t, &scripted{told: s}, "/fragment")
 	has(t, page, "without IDs in the ID database: 7")
-	s.IDDatabase.Accounts = Accounts{Needed: true, From: "/etc/clients", Problem: "<line> 1"}
+	s.IDDatabase.Accounts = report.Accounts{Needed: true, From: "/etc/clients", Problem: "<line> 1"}
 	_, page = get(t, &scripted{told: s}, "/")
 	has(t, page, "not read yet, from /etc/clients", "&lt;line&gt; 1")
-	s.IDDatabase.Accounts = Accounts{}
+	s.IDDatabase.Accounts = report.Accounts{}
 	_, page = get(t, &scripted{told: s}, "/")
 	has(t, page, "none needed: whoever connects may log in")
 }
@@ -39,28 +41,28 @@ func TestADrainCountsTheSessionsOfTheIDDatabase(t *testing.T) {
 
 func TestAccountsAreWarnedOfWhenTheyAreOldOrNobodyCanLogIn(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Accounts)
+		change func(*report.Accounts)
 		says   string // empty: no warning
 		severe bool
 		runs   string
 	}{
-		"read a moment ago":      {func(a *Accounts) { a.Problem = "" }, "", false, ""},
-		"one reading has failed": {func(*Accounts) {}, "", false, ""},
+		"read a moment ago":      {func(a *report.Accounts) { a.Problem = "" }, "", false, ""},
+		"one reading has failed": {func(*report.Accounts) {}, "", false, ""},
 		"old": {
-			func(a *Accounts) { a.Read = now.Add(-2 * time.Minute) },
+			func(a *report.Accounts) { a.Read = now.Add(-2 * time.Minute) },
 			"Accounts of the ID database were read 2 min ago: logins go on with those.", false,
 			"pgflurry clients list --database URL",
 		},
 		"over the age": {
-			func(a *Accounts) { a.Read = now.Add(-2 * time.Hour) },
+			func(a *report.Accounts) { a.Read = now.Add(-2 * time.Hour) },
 			"Accounts of the ID database were read 2 h ago, over 60 min: nobody can log in there.", true,
 			"pgflurry clients list --database URL",
 		},
 		"never read": {
-			func(a *Accounts) { a.Read, a.From, a.File = time.Time{}, "/etc/it's", true },
+			func(a *report.Accounts) { a.Read, a.From, a.File = time.Time{}, "/etc/it's", true },
 			"Accounts of the ID database were not read yet: nobody can log in there.", true, `ls -l '/etc/it'\''s'`,
 		},
-		"not needed": {func(a *Accounts) { *a = Accounts{Problem: "x"} }, "", false, ""},
+		"not needed": {func(a *report.Accounts) { *a = report.Accounts{Problem: "x"} }, "", false, ""},
 	} {
 		s := healthy()
 		s.IDDatabase = idDatabase()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pgflurry/report"
 )
 
 // mapCells limits the cells of the worker map. With more workers, a cell is a block of them.
@@ -62,15 +64,15 @@ type workerMap struct {
 	Few     bool   // few enough cells to draw them large
 	Cells   []cell
 	Legend  []legend
-	Listed  []Worker // those in use, up to mostListed
-	Unnamed string   // how many more are in use; empty: none
-	Read    string   // how long ago
+	Listed  []report.Worker // those in use, up to mostListed
+	Unnamed string          // how many more are in use; empty: none
+	Read    string          // how long ago
 	Problem string
 }
 
 // newWorkerMap shows the workers from first up to, but not including, end.
-func newWorkerMap(s State, first, end int) workerMap {
-	lowest, total := s.Namespace.Lowest, s.Namespace.end()
+func newWorkerMap(s report.State, first, end int) workerMap {
+	lowest, total := s.Namespace.Lowest, s.Namespace.Past()
 	first, end = max(lowest, min(first, total)), max(lowest, min(end, total))
 	m := workerMap{Block: 1, Problem: oneLine(s.Workers.Problem)}
 	if total > lowest {
@@ -82,7 +84,7 @@ func newWorkerMap(s State, first, end int) workerMap {
 	if !s.Workers.Read.IsZero() {
 		m.Read = lasting(s.At.Sub(s.Workers.Read))
 	}
-	rows := make([]*Worker, end-first)
+	rows := make([]*report.Worker, end-first)
 	for i := range s.Workers.Rows {
 		if w := &s.Workers.Rows[i]; w.Number >= first && w.Number < end {
 			rows[w.Number-first] = w
@@ -106,7 +108,7 @@ func newWorkerMap(s State, first, end int) workerMap {
 }
 
 // newCell makes the cell of these rows, and counts their workers. first is the number of the first worker.
-func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)]int) cell {
+func newCell(s report.State, first int, rows []*report.Worker, block bool, counts *[len(kinds)]int) cell {
 	var here [len(kinds)]int
 	for i, w := range rows {
 		k := stateOf(s, first+i, w)
@@ -150,7 +152,7 @@ func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)
 }
 
 // stateOf is the index in kinds of a worker, which may have no row. The present lease is newer than the row.
-func stateOf(s State, number int, w *Worker) int {
+func stateOf(s report.State, number int, w *report.Worker) int {
 	if s.Lease.Held && number == s.Lease.Worker {
 		return kindOf("mine")
 	}
@@ -169,8 +171,8 @@ func stateOf(s State, number int, w *Worker) int {
 }
 
 // list names the workers in use, this node's first.
-func (m *workerMap) list(s State, rows []*Worker) {
-	var busy [used][]*Worker // by kind
+func (m *workerMap) list(s report.State, rows []*report.Worker) {
+	var busy [used][]*report.Worker // by kind
 	all := 0
 	for _, w := range rows {
 		if w == nil {

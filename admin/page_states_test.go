@@ -8,38 +8,40 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"pgflurry/report"
 )
 
 // A scripted node shows the state that a test gives it.
 type scripted struct {
 	mu      sync.Mutex
-	told    State
-	decoded Decoded
-	history map[int][]Tenure
+	told    report.State
+	decoded report.Decoded
+	history map[int][]report.Tenure
 	failed  error // of History
 }
 
-func (n *scripted) State() State {
+func (n *scripted) State() report.State {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.told
 }
 
 // become changes the state.
-func (n *scripted) become(s State) {
+func (n *scripted) become(s report.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.told = s
 }
 
-func (n *scripted) Decode(id string) (Decoded, error) {
+func (n *scripted) Decode(id string) (report.Decoded, error) {
 	if strconv.FormatInt(n.decoded.ID, 10) != id {
-		return Decoded{}, errors.New(strconv.Quote(id) + " is no ID: its time is after the layout's end")
+		return report.Decoded{}, errors.New(strconv.Quote(id) + " is no ID: its time is after the layout's end")
 	}
 	return n.decoded, nil
 }
 
-func (n *scripted) History(_ context.Context, worker int) ([]Tenure, error) {
+func (n *scripted) History(_ context.Context, worker int) ([]report.Tenure, error) {
 	return n.history[worker], n.failed
 }
 
@@ -47,27 +49,27 @@ func (n *scripted) History(_ context.Context, worker int) ([]Tenure, error) {
 var now = time.Date(2026, time.March, 14, 9, 26, 53, 0, time.UTC)
 
 // healthy is a node in a busy namespace of 1,024 workers.
-func healthy() State {
-	return State{
+func healthy() report.State {
+	return report.State{
 		At: now, Started: now.Add(-53 * time.Hour), Version: "devel", Name: "shop-proxy-2", Address: "10.0.4.12:6432",
 		Upstream: "db-1.shop.internal:5432", Listening: true,
-		Namespace: Namespace{
+		Namespace: report.Namespace{
 			ID: "6f1d2c1e-3a52-4b7e-9a51-0a1f6c8e22d7", Layout: "41/0/10/12",
 			End: time.Date(2093, time.September, 6, 15, 47, 35, 0, time.UTC), Workers: 1024, Functions: 16,
 		},
-		Lease: Lease{
+		Lease: report.Lease{
 			Held: true, Worker: 137, Granted: true, Reserve: 52 * time.Second, Window: time.Minute,
 			Renewed: now.Add(-4 * time.Second),
 		},
-		Clock:   Clock{Known: true, Offset: 3 * time.Millisecond, RoundTrip: 640 * time.Microsecond},
+		Clock:   report.Clock{Known: true, Offset: 3 * time.Millisecond, RoundTrip: 640 * time.Microsecond},
 		Workers: workers(1024),
-		Answers: Answers{
+		Answers: report.Answers{
 			IDs: 418_224_907, Numbers: 90_210,
 			ByKind:   map[string]int64{"snowflake": 388_002_114, "snowflakes": 30_210, "segment": 90_210},
 			Declined: map[string]int64{"no_lease": 0, "tick_full": 40},
 		},
-		Sessions: Sessions{Open: map[string]int{"idle": 148, "in_transaction": 23, "login": 1}, Limit: 400},
-		Databases: []Database{
+		Sessions: report.Sessions{Open: map[string]int{"idle": 148, "in_transaction": 23, "login": 1}, Limit: 400},
+		Databases: []report.Database{
 			{Name: "shop", IDs: "all", Segments: "all", Judged: now.Add(-3 * time.Second)},
 			{Name: "billing", IDs: "all", Segments: "all", Judged: now.Add(-2 * time.Second)},
 			{
@@ -76,19 +78,19 @@ func healthy() State {
 				IDsHint: "Call public.next_snowflake(), or drop the other one.",
 			},
 		},
-		Segments: []Segment{
+		Segments: []report.Segment{
 			{Database: "billing", Tag: "invoice", Left: 1_312, Given: 48_688, Fetches: 26},
 			{Database: "billing", Tag: "credit note", Left: 870, Given: 1_130, Skipped: 2_000, Fetches: 2},
 			{Database: "shop", Tag: "order", Left: 3_608, Given: 40_392, Fetches: 12},
 		},
 		Reloaded:     now.Add(-53 * time.Hour),
-		Certificates: []Certificate{{File: "/etc/pgflurry/tls/server.crt", Until: now.AddDate(0, 2, 11)}},
+		Certificates: []report.Certificate{{File: "/etc/pgflurry/tls/server.crt", Until: now.AddDate(0, 2, 11)}},
 	}
 }
 
 // idDatabase is an ID database in use.
-func idDatabase() IDDatabase {
-	return IDDatabase{
+func idDatabase() report.IDDatabase {
+	return report.IDDatabase{
 		Name: "pgflurry", Limit: 10_000, IDs: 12_408_113, Numbers: 30_551,
 		Open:   map[string]int{"login": 4, "idle": 8_190, "in_transaction": 31, "failed": 1},
 		ByKind: map[string]int64{"snowflake": 11_902_004, "snowflakes": 4_110, "segment": 30_551},
@@ -96,7 +98,7 @@ func idDatabase() IDDatabase {
 			"ok": 40_118, "password": 12, "attempts": 3, "limit": 0, "unready": 0, "refused": 2, "left": 9,
 		},
 		Refused: map[string]int64{"no_ids": 0, "not_supported": 17, "other": 4},
-		Accounts: Accounts{
+		Accounts: report.Accounts{
 			Needed: true, Count: 41, From: "pgflurry.client", Read: now.Add(-3 * time.Second), MaxAge: time.Hour,
 		},
 	}
@@ -104,13 +106,13 @@ func idDatabase() IDDatabase {
 
 // workers is a table in use. Proxies hold about every tenth number. Some numbers rest, two are retired, and some belong
 // to functions.
-func workers(total int) Workers {
-	w := Workers{Read: now.Add(-5 * time.Second), Counts: map[string]int{}}
+func workers(total int) report.Workers {
+	w := report.Workers{Read: now.Add(-5 * time.Second), Counts: map[string]int{}}
 	for i, name := range []string{"shop", "billing", "reports"} {
-		w.Rows = append(w.Rows, Worker{Number: i, State: "function", Node: name})
+		w.Rows = append(w.Rows, report.Worker{Number: i, State: "function", Node: name})
 	}
 	for n := 16; n < total; n++ {
-		row := Worker{
+		row := report.Worker{
 			Number: n, Term: int64(1 + n%5), Version: "devel", Acquired: now.Add(-time.Duration(n) * time.Minute),
 			Node: fmt.Sprintf("shop-proxy-%d", n%40), Address: fmt.Sprintf("10.0.%d.%d:6432", n%9, n%250),
 		}
@@ -146,7 +148,7 @@ func mixed(n int) uint32 {
 }
 
 // earlier is a state some seconds earlier: its counters are smaller.
-func earlier(s State, seconds int) State {
+func earlier(s report.State, seconds int) report.State {
 	at := float64(600 - seconds)
 	wave := func(period, phase float64) float64 { return math.Sin(at/period + phase) }
 	s.At = s.At.Add(-time.Duration(seconds) * time.Second)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pgflurry/recent"
+	"pgflurry/report"
 )
 
 // get requests a page of a node, and returns status and body.
@@ -79,12 +80,12 @@ func TestWhatComesFromOutsideIsText(t *testing.T) {
 	for i := range s.Segments {
 		s.Segments[i].Tag, s.Segments[i].Database = evil, evil
 	}
-	s.Certificates = []Certificate{{File: evil, Until: now}}
+	s.Certificates = []report.Certificate{{File: evil, Until: now}}
 	s.Sessions.Open = map[string]int{evil: 1}
 	s.Answers.Declined = map[string]int64{evil: 1}
 	node := &scripted{
-		told: s, decoded: Decoded{ID: 5, Time: now, Worker: 137},
-		history: map[int][]Tenure{
+		told: s, decoded: report.Decoded{ID: 5, Time: now, Worker: 137},
+		history: map[int][]report.Tenure{
 			137: {{Term: 1, Node: evil, Address: evil, Version: evil, Acquired: now, Until: now.Add(1)}},
 		},
 	}
@@ -120,7 +121,7 @@ func TestTheMapHasACellForEachWorkerAndSaysEachState(t *testing.T) {
 func TestALargeMapHasACellForEachBlockFilledAsFarAsItsWorkersAreInUse(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers = 65_536
-	s.Workers.Rows = []Worker{
+	s.Workers.Rows = []report.Worker{
 		{Number: 640, State: "retired"},
 		{Number: 641, State: "resting"},
 		{Number: 642, State: "held", Node: "n"},
@@ -128,7 +129,7 @@ func TestALargeMapHasACellForEachBlockFilledAsFarAsItsWorkersAreInUse(t *testing
 		{Number: 65_535, State: "held", Node: "last"},
 	}
 	for n := 704; n < 768; n++ {
-		s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: "held"})
+		s.Workers.Rows = append(s.Workers.Rows, report.Worker{Number: n, State: "held"})
 	}
 	node := &scripted{told: s}
 	_, page := get(t, node, "/")
@@ -152,7 +153,9 @@ func TestTheListOfWorkersBeginsWithMineAndHasAnEnd(t *testing.T) {
 	s := healthy()
 	s.Workers.Rows = nil
 	for n := 16; n < 1024; n++ {
-		s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: []string{"resting", "held", "free"}[n%3]})
+		s.Workers.Rows = append(s.Workers.Rows, report.Worker{
+			Number: n, State: []string{"resting", "held", "free"}[n%3],
+		})
 	}
 	m := newWorkerMap(s, 0, 1024)
 	var states []string
@@ -182,15 +185,15 @@ func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, 4, 9
 	_, page := get(t, &scripted{told: s}, "/")
 	has(t, page, `class="map few"`, `aria-label="9 mine"`)
-	_, page = get(t, &scripted{told: State{At: now}}, "/")
+	_, page = get(t, &scripted{told: report.State{At: now}}, "/")
 	has(t, page, "the namespace was not read", "Workers <small></small>")
-	if status, page := get(t, &scripted{told: State{At: now}}, "/worker/1"); status != http.StatusNotFound {
+	if status, page := get(t, &scripted{told: report.State{At: now}}, "/worker/1"); status != http.StatusNotFound {
 		t.Errorf("a worker of an unknown namespace: %d %s", status, page)
 	}
 }
 
 func TestAWorkerShowsItsHolderItsMarkAndItsHistory(t *testing.T) {
-	node := &scripted{told: healthy(), history: map[int][]Tenure{
+	node := &scripted{told: healthy(), history: map[int][]report.Tenure{
 		404: {{Term: 2, Node: "old-node", Acquired: now.Add(-time.Hour), Until: now.Add(-30 * time.Minute)}},
 	}}
 	_, page := get(t, node, "/worker/404")
@@ -214,10 +217,10 @@ func TestAnIDIsTakenApartWithWhoHeldItsWorkerThen(t *testing.T) {
 	five := 5
 	node := &scripted{
 		told: healthy(),
-		decoded: Decoded{
+		decoded: report.Decoded{
 			ID: 330678927360028672, Time: now.Add(-2 * time.Hour), Datacenter: &five, Worker: 137, Sequence: 1203,
 		},
-		history: map[int][]Tenure{137: {
+		history: map[int][]report.Tenure{137: {
 			{Term: 3, Node: "late", Acquired: now.Add(-time.Hour), Until: now.Add(time.Minute)},
 			{Term: 2, Node: "right", Acquired: now.Add(-3 * time.Hour), Until: now.Add(-90 * time.Minute)},
 			{Term: 1, Node: "early", Acquired: now.Add(-9 * time.Hour), Until: now.Add(-5 * time.Hour)},
@@ -262,7 +265,7 @@ func TestWhatIsNoIDIsToldInASentence(t *testing.T) {
 
 func TestAHistoryThatIsSlowIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		node := &fakeNode{state: healthy(), history: func(ctx context.Context, _ int) ([]Tenure, error) {
+		node := &fakeNode{state: healthy(), history: func(ctx context.Context, _ int) ([]report.Tenure, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
@@ -287,7 +290,7 @@ func TestAHistoryThatIsSlowIsNotWaitedFor(t *testing.T) {
 func TestTwoWhoAskForAHistoryAtTheSameTimeAreBothAnsweredOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asking atomic.Int32
-		node := &fakeNode{state: healthy(), history: func(context.Context, int) ([]Tenure, error) {
+		node := &fakeNode{state: healthy(), history: func(context.Context, int) ([]report.Tenure, error) {
 			defer asking.Add(-1)
 			if asking.Add(1) > 1 {
 				return nil, errors.New("one question is put at a time")
@@ -316,12 +319,15 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 		t.Errorf("nothing was sampled: %v", got)
 	}
 	for i := range 1000 {
-		state := State{At: now.Add(time.Duration(i) * sampleEvery), Sessions: Sessions{Open: map[string]int{"idle": i}}}
-		state.Answers = Answers{
+		state := report.State{
+			At:       now.Add(time.Duration(i) * sampleEvery),
+			Sessions: report.Sessions{Open: map[string]int{"idle": i}},
+		}
+		state.Answers = report.Answers{
 			IDs: int64(100 * i), ByKind: map[string]int64{"snowflake": int64(40 * i), "segment": int64(10 * i)},
 			Declined: map[string]int64{"mark": int64(2 * i)},
 		}
-		state.IDDatabase = IDDatabase{
+		state.IDDatabase = report.IDDatabase{
 			Open: map[string]int{"idle": 5000}, Refused: map[string]int64{"no_ids": int64(6 * i), "other": int64(i)},
 		}
 		s.take(state)
@@ -371,7 +377,7 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 	s := healthy()
 	s.Segments = nil
 	for i := range 140 {
-		s.Segments = append(s.Segments, Segment{Database: "shop", Tag: fmt.Sprintf("tag-%03d", i)})
+		s.Segments = append(s.Segments, report.Segment{Database: "shop", Tag: fmt.Sprintf("tag-%03d", i)})
 	}
 	_, page := get(t, &scripted{told: s}, "/")
 	has(t, page, "tag-099", "40 more are not listed")
@@ -382,7 +388,7 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 
 func TestSegmentsWithoutShortNamesLookAsWellAsWithThemAndAShadowedNameDoesNot(t *testing.T) {
 	s := healthy()
-	s.Databases = []Database{{Name: "shop", IDs: "all", Segments: "qualified", Judged: now}}
+	s.Databases = []report.Database{{Name: "shop", IDs: "all", Segments: "qualified", Judged: now}}
 	_, page := get(t, &scripted{told: s}, "/")
 	has(t, page, `<span class="level yes">✓ with schema pgflurry</span>`)
 	if strings.Contains(page, `class="level part"`) {
@@ -398,7 +404,7 @@ func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
 	three := 3
 	s.Namespace.Region, s.Namespace.Lowest, s.Namespace.Workers, s.Namespace.Functions = &three, 96, 32, 8
 	s.Namespace.Layout, s.Lease.Worker = "41/5/5/12", 111
-	s.Workers.Rows = []Worker{
+	s.Workers.Rows = []report.Worker{
 		{Number: 111, State: "held"},
 		{Number: 127, State: "held", Node: "last"},
 	}

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/report"
 )
 
 func TestADatabaseIsShownAsAnsweredFromMemoryOnlyWhileThereAreIDs(t *testing.T) {
 	const memory, without = `<span class="level yes">✓ from memory</span>`, `✕ from PostgreSQL: no IDs here</span>`
 	s := healthy()
-	s.Databases = []Database{{Name: "shop", IDs: "all", Segments: "none", Judged: now.Add(-3 * time.Second)}}
+	s.Databases = []report.Database{{Name: "shop", IDs: "all", Segments: "none", Judged: now.Add(-3 * time.Second)}}
 	for reserve, want := range map[time.Duration]string{time.Second: memory, 0: without} {
 		s.Lease.Reserve = reserve
 		_, page := get(t, &scripted{told: s}, "/")
@@ -25,7 +27,7 @@ func TestADatabaseIsShownAsAnsweredFromMemoryOnlyWhileThereAreIDs(t *testing.T) 
 func TestADatabaseWhosePostgreSQLIsAwayIsToldOnThePageAndByTheProbe(t *testing.T) {
 	s := healthy()
 	away(&s)
-	s.Lease = Lease{Reason: "unanswered", Cause: "connection refused"}
+	s.Lease = report.Lease{Reason: "unanswered", Cause: "connection refused"}
 	node := &scripted{told: s}
 	_, page := get(t, node, "/")
 	has(t, page, "calls go to PostgreSQL, which does not answer",
@@ -41,7 +43,7 @@ func TestADatabaseWhosePostgreSQLIsAwayIsToldOnThePageAndByTheProbe(t *testing.T
 
 func TestATableThatWasNotReadSaysOfNoWorkerThatItIsFree(t *testing.T) {
 	s := healthy()
-	s.Workers = Workers{}
+	s.Workers = report.Workers{}
 	node := &scripted{told: s}
 	_, page := get(t, node, "/")
 	has(t, page, "unknown <b>1,007</b>", "mine <b>1</b>", "function <b>16</b>", `aria-label="500 unknown"`)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"pgflurry/report"
 )
 
 // Verdict is the answer of a probe.
@@ -43,7 +45,7 @@ func (v Verdict) write(w http.ResponseWriter) {
 func live() Verdict { return Verdict{OK: true} }
 
 // ready: a new client is served.
-func ready(s State) Verdict {
+func ready(s report.State) Verdict {
 	switch {
 	case s.Draining:
 		return no("draining: open transactions are finished, and new sessions are turned away")
@@ -56,7 +58,7 @@ func ready(s State) Verdict {
 }
 
 // readyForIDs: a new client is served, and gets IDs from memory in each listed database.
-func readyForIDs(s State) Verdict {
+func readyForIDs(s report.State) Verdict {
 	if v := ready(s); !v.OK {
 		return v
 	}
@@ -80,7 +82,7 @@ func readyForIDs(s State) Verdict {
 }
 
 // causeOf says why a lease gives no IDs.
-func causeOf(l Lease) string {
+func causeOf(l report.Lease) string {
 	switch {
 	case l.Cause != "":
 		return l.Cause

@@ -9,53 +9,59 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgflurry/report"
 )
 
 // wholesome is the state of a node that gives IDs from memory.
-func wholesome() State {
-	return State{
+func wholesome() report.State {
+	return report.State{
 		Listening: true,
-		Sessions:  Sessions{Limit: 100},
-		Lease:     Lease{Held: true, Granted: true, Worker: 137, Reserve: time.Minute, Window: time.Minute},
-		Databases: []Database{{Name: "app", IDs: "all"}, {Name: "reports", IDs: "all"}},
+		Sessions:  report.Sessions{Limit: 100},
+		Lease:     report.Lease{Held: true, Granted: true, Worker: 137, Reserve: time.Minute, Window: time.Minute},
+		Databases: []report.Database{{Name: "app", IDs: "all"}, {Name: "reports", IDs: "all"}},
 	}
 }
 
 func TestEachProbeSaysWhyNot(t *testing.T) {
 	for name, c := range map[string]struct {
-		change     func(*State)
+		change     func(*report.State)
 		ready, ids string // the verdicts; empty: OK
 	}{
-		"all is well":        {func(*State) {}, "", ""},
-		"it does not listen": {func(s *State) { s.Listening = false }, "not listening yet", "not listening yet"},
+		"all is well":        {func(*report.State) {}, "", ""},
+		"it does not listen": {func(s *report.State) { s.Listening = false }, "not listening yet", "not listening yet"},
 		"it drains": {
-			func(s *State) { s.Draining, s.Listening = true, false },
+			func(s *report.State) { s.Draining, s.Listening = true, false },
 			"draining", "draining",
 		},
-		"it is full": {func(s *State) { s.Sessions.Full = true }, "the limit is 100", "the limit is 100"},
+		"it is full": {func(s *report.State) { s.Sessions.Full = true }, "the limit is 100", "the limit is 100"},
 		"no worker yet": {
-			func(s *State) { s.Lease = Lease{} },
+			func(s *report.State) { s.Lease = report.Lease{} },
 			"", "no worker is leased yet",
 		},
 		"no worker, and why": {
-			func(s *State) { s.Lease = Lease{Cause: "all 1023 workers are held"} },
+			func(s *report.State) { s.Lease = report.Lease{Cause: "all 1023 workers are held"} },
 			"", "all 1023 workers are held",
 		},
 		"the mark has passed": {
-			func(s *State) { s.Lease.Reserve = 0 },
+			func(s *report.State) { s.Lease.Reserve = 0 },
 			"", "the mark of worker 137 has passed",
 		},
-		"a lost lease whose grant goes on": {func(s *State) { s.Lease.Held = false }, "", ""},
+		"a lost lease whose grant goes on": {func(s *report.State) { s.Lease.Held = false }, "", ""},
 		"a database is not permitted": {
-			func(s *State) { s.Databases[1] = Database{Name: "reports", IDs: "none", IDsWhy: "EXECUTE was revoked"} },
+			func(s *report.State) {
+				s.Databases[1] = report.Database{Name: "reports", IDs: "none", IDsWhy: "EXECUTE was revoked"}
+			},
 			"", `database "reports" gets no IDs from memory: EXECUTE was revoked`,
 		},
 		"a database answers qualified calls only": {
-			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "qualified", IDsWhy: "another function"} },
+			func(s *report.State) {
+				s.Databases[0] = report.Database{Name: "app", IDs: "qualified", IDsWhy: "another function"}
+			},
 			"", `database "app" gets IDs from memory only for calls with their schema: another function`,
 		},
 		"a database was not judged": {
-			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "none"} },
+			func(s *report.State) { s.Databases[0] = report.Database{Name: "app", IDs: "none"} },
 			"", "it was not judged yet",
 		},
 	} {
@@ -93,7 +99,7 @@ func TestAHeadOfAProbeHasItsStatus(t *testing.T) {
 }
 
 func TestInvariant2NoProbeAsksADatabase(t *testing.T) {
-	node := &fakeNode{state: wholesome(), history: func(context.Context, int) ([]Tenure, error) {
+	node := &fakeNode{state: wholesome(), history: func(context.Context, int) ([]report.Tenure, error) {
 		t.Error("a probe asked for a history")
 		return nil, nil
 	}}

@@ -3,6 +3,8 @@ package admin
 import (
 	"sync"
 	"time"
+
+	"pgflurry/report"
 )
 
 const (
@@ -28,7 +30,7 @@ type samples struct {
 }
 
 // take adds a state to the samples.
-func (s *samples) take(state State) {
+func (s *samples) take(state report.State) {
 	one := reading{at: state.At, ids: state.Answers.IDs + state.IDDatabase.IDs, sessions: open(state)}
 	for _, n := range state.Answers.ByKind {
 		one.answers += n

@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"pgflurry/report"
 )
 
 // Sentence is the node's state in one line: which node it is, how fresh the state is, and how long IDs last without
 // PostgreSQL. A service manager shows it, and the status page begins with it.
-func Sentence(s State) string {
+func Sentence(s report.State) string {
 	text := leaseSentence(s)
 	switch {
 	case s.Draining:
@@ -21,10 +23,10 @@ func Sentence(s State) string {
 }
 
 // open is how many clients are connected, those of the ID database included.
-func open(s State) int { return relayed(s) + s.IDDatabase.Sessions() }
+func open(s report.State) int { return relayed(s) + s.IDDatabase.Sessions() }
 
 // relayed is how many clients have a session with PostgreSQL, or begin one.
-func relayed(s State) int {
+func relayed(s report.State) int {
 	all := 0
 	for _, n := range s.Sessions.Open {
 		all += n
@@ -33,7 +35,7 @@ func relayed(s State) int {
 }
 
 // leaseSentence says which worker the node holds, or why it has none.
-func leaseSentence(s State) string {
+func leaseSentence(s report.State) string {
 	l := s.Lease
 	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
 		return fmt.Sprintf("Worker %d, renewed %s ago, but no database%s gets IDs from memory: %s",
@@ -54,7 +56,7 @@ func leaseSentence(s State) string {
 }
 
 // instead says who answers calls that get no IDs from memory.
-func instead(s State) string {
+func instead(s report.State) string {
 	if upstreamAway(s) {
 		return "calls go to PostgreSQL, which does not answer"
 	}
@@ -62,15 +64,16 @@ func instead(s State) string {
 }
 
 // upstreamAway says that the last look at each database found no PostgreSQL.
-func upstreamAway(s State) bool {
-	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, func(d Database) bool { return d.Away == "" })
+func upstreamAway(s report.State) bool {
+	answers := func(d report.Database) bool { return d.Away == "" }
+	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, answers)
 }
 
 // noneThere says what missing IDs mean for the ID database, where no PostgreSQL answers instead.
 const noneThere = ", and the ID database has no IDs"
 
 // withID is text on a node with an ID database; empty on others.
-func withID(s State, text string) string {
+func withID(s report.State, text string) string {
 	if s.IDDatabase.Name == "" {
 		return ""
 	}
@@ -78,7 +81,7 @@ func withID(s State, text string) string {
 }
 
 // whyNone says why there is no worker.
-func whyNone(s State) string {
+func whyNone(s report.State) string {
 	until := ""
 	if s.Lease.Opens.After(s.At) {
 		until = fmt.Sprintf(" until %s, for %s", instant(s.Lease.Opens), lasting(s.Lease.Opens.Sub(s.At)))
@@ -107,14 +110,14 @@ func whyNone(s State) string {
 		return cause
 	case s.Draining:
 		return "it was given back"
-	case s.Namespace == Namespace{}:
+	case s.Namespace == report.Namespace{}:
 		return "the namespace was not read yet"
 	}
 	return "none was granted yet"
 }
 
 // stateKey changes when a screen reader has to announce the state, and not every second.
-func stateKey(s State, warnings []Warning) string {
+func stateKey(s report.State, warnings []Warning) string {
 	kinds := make([]string, 0, len(warnings))
 	for _, w := range warnings {
 		kinds = append(kinds, w.Kind)
@@ -125,12 +128,13 @@ func stateKey(s State, warnings []Warning) string {
 }
 
 // nobodyAnswered says that no listed database gets IDs from memory, whatever the lease reserves.
-func nobodyAnswered(s State) bool {
-	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, func(d Database) bool { return d.IDs != "none" })
+func nobodyAnswered(s report.State) bool {
+	answered := func(d report.Database) bool { return d.IDs != "none" }
+	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, answered)
 }
 
 // standing is "good", "ending" (IDs come from memory, but the worker is no longer held) or "none".
-func standing(s State) string {
+func standing(s report.State) string {
 	l := s.Lease
 	switch {
 	case l.Reserve <= 0, nobodyAnswered(s):

@@ -4,34 +4,36 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/report"
 )
 
 func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*State)
+		change func(*report.State)
 		want   string
 	}{
 		"healthy": {
-			func(*State) {},
+			func(*report.State) {},
 			"Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
 		},
 		"renewals fail, IDs go on": {
-			func(s *State) {
+			func(s *report.State) {
 				s.Lease.Renewed, s.Lease.Reserve = now.Add(-41*time.Second), 15*time.Second
 				s.Lease.Reason = "unanswered"
 			},
 			"Worker 137, renewed 41 s ago, IDs for 15 s without PostgreSQL",
 		},
 		"the mark has passed": {
-			func(s *State) { s.Lease.Renewed, s.Lease.Reserve = now.Add(-3*time.Minute), 0 },
+			func(s *report.State) { s.Lease.Renewed, s.Lease.Reserve = now.Add(-3*time.Minute), 0 },
 			"Worker 137, renewed 3 min ago, too long for IDs from memory: calls go to PostgreSQL",
 		},
 		"lost, but the grant is good": {
-			func(s *State) { s.Lease.Held, s.Lease.Reserve, s.Lease.Reason = false, 31*time.Second, "lost" },
+			func(s *report.State) { s.Lease.Held, s.Lease.Reserve, s.Lease.Reason = false, 31*time.Second, "lost" },
 			"Worker 137 is no longer held, its IDs last 31 s: the worker was lost",
 		},
 		"no database may be answered": {
-			func(s *State) {
+			func(s *report.State) {
 				for i := range s.Databases {
 					s.Databases[i].IDs = "none"
 				}
@@ -39,70 +41,72 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			"Worker 137, renewed 4 s ago, but no database gets IDs from memory: calls go to PostgreSQL",
 		},
 		"one database of several may not be answered": {
-			func(s *State) { s.Databases[0].IDs = "none" },
+			func(s *report.State) { s.Databases[0].IDs = "none" },
 			"Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
 		},
 		"no database but the ID database": {
-			func(s *State) {
-				s.Databases, s.IDDatabase.Name = []Database{{Name: "shop", IDs: "none"}}, "ids"
+			func(s *report.State) {
+				s.Databases, s.IDDatabase.Name = []report.Database{{Name: "shop", IDs: "none"}}, "ids"
 			},
 			"Worker 137, renewed 4 s ago, but no database but ids gets IDs from memory: calls go to PostgreSQL",
 		},
 		"an ID database without IDs": {
-			func(s *State) { s.Lease, s.IDDatabase.Name = Lease{Reason: "lost"}, "ids" },
+			func(s *report.State) { s.Lease, s.IDDatabase.Name = report.Lease{Reason: "lost"}, "ids" },
 			"No worker, calls go to PostgreSQL, and the ID database has no IDs: the worker was lost",
 		},
 		"an ID database, and the mark has passed": {
-			func(s *State) {
+			func(s *report.State) {
 				s.Lease.Renewed, s.Lease.Reserve, s.IDDatabase.Name = now.Add(-3*time.Minute), 0, "ids"
 			},
 			"Worker 137, renewed 3 min ago, too long for IDs from memory: calls go to PostgreSQL, " +
 				"and the ID database has no IDs",
 		},
 		"no IDs, and PostgreSQL is away": {
-			func(s *State) { s.Lease = Lease{Reason: "unanswered"}; away(s) },
+			func(s *report.State) { s.Lease = report.Lease{Reason: "unanswered"}; away(s) },
 			"No worker, calls go to PostgreSQL, which does not answer: the lease database does not acknowledge",
 		},
 		"no IDs, and PostgreSQL is away for one database of several": {
-			func(s *State) { s.Lease, s.Databases[1].Away = Lease{Reason: "unanswered"}, "EOF" },
+			func(s *report.State) { s.Lease, s.Databases[1].Away = report.Lease{Reason: "unanswered"}, "EOF" },
 			"No worker, calls go to PostgreSQL: the lease database does not acknowledge",
 		},
 		"no namespace yet": {
-			func(s *State) { s.Lease, s.Namespace = Lease{}, Namespace{} },
+			func(s *report.State) { s.Lease, s.Namespace = report.Lease{}, report.Namespace{} },
 			"No worker, calls go to PostgreSQL: the namespace was not read yet",
 		},
 		"no namespace in the database": {
-			func(s *State) { s.Lease, s.Namespace = Lease{Reason: "no_namespace"}, Namespace{} },
+			func(s *report.State) { s.Lease, s.Namespace = report.Lease{Reason: "no_namespace"}, report.Namespace{} },
 			"No worker, calls go to PostgreSQL: the lease database has no namespace",
 		},
 		"gate": {
-			func(s *State) { s.Lease = Lease{Reason: "gate", Opens: now.Add(80 * time.Second)} },
+			func(s *report.State) { s.Lease = report.Lease{Reason: "gate", Opens: now.Add(80 * time.Second)} },
 			"No worker, calls go to PostgreSQL: the gate is closed until 2026-03-14T09:28:13Z, for 80 s",
 		},
 		"none free": {
-			func(s *State) { s.Lease = Lease{Reason: "none_free", Opens: now.Add(80 * time.Second)} },
+			func(s *report.State) { s.Lease = report.Lease{Reason: "none_free", Opens: now.Add(80 * time.Second)} },
 			"No worker, calls go to PostgreSQL: no worker is free",
 		},
 		"copy": {
-			func(s *State) { s.Lease = Lease{Reason: "copy"} },
+			func(s *report.State) { s.Lease = report.Lease{Reason: "copy"} },
 			"No worker, calls go to PostgreSQL: the lease database is a copy, or was restored",
 		},
 		"a reason of which only the words are known": {
-			func(s *State) { s.Lease = Lease{Cause: "dial tcp: connection\x1b[31m refused\nsecond line"} },
+			func(s *report.State) {
+				s.Lease = report.Lease{Cause: "dial tcp: connection\x1b[31m refused\nsecond line"}
+			},
 			"No worker, calls go to PostgreSQL: dial tcp: connection [31m refused",
 		},
 		"draining": {
-			func(s *State) {
+			func(s *report.State) {
 				s.Draining, s.Listening, s.Sessions.Open = true, false, map[string]int{"idle": 1, "in_transaction": 2}
 			},
 			"Draining, 3 sessions left. Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
 		},
 		"drained": {
-			func(s *State) { s.Draining, s.Sessions.Open, s.Lease = true, nil, Lease{Granted: true} },
+			func(s *report.State) { s.Draining, s.Sessions.Open, s.Lease = true, nil, report.Lease{Granted: true} },
 			"Draining, 0 sessions left. No worker, calls go to PostgreSQL: it was given back",
 		},
 		"starting": {
-			func(s *State) { s.Listening, s.Lease = false, Lease{} },
+			func(s *report.State) { s.Listening, s.Lease = false, report.Lease{} },
 			"Clients are not accepted yet. No worker, calls go to PostgreSQL: none was granted yet",
 		},
 	} {

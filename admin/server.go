@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgflurry/recent"
+	"pgflurry/report"
 )
 
 // Settings of a Server.
@@ -48,7 +49,7 @@ const farewell = 250 * time.Millisecond
 
 // A Server serves operators. Make it with New.
 type Server struct {
-	state   *recent.Value[State] // of the node, for all who ask
+	state   *recent.Value[report.State] // of the node, for all who ask
 	log     *slog.Logger
 	limits  limits
 	handler http.Handler

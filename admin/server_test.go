@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"pgflurry/report"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,12 +22,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakeNode is a node that returns what the test sets.
 type fakeNode struct {
 	mu      sync.Mutex
-	state   State // use become once the server runs
+	state   report.State // use become once the server runs
 	asked   atomic.Int64
-	history func(context.Context, int) ([]Tenure, error)
+	history func(context.Context, int) ([]report.Tenure, error)
 }
 
-func (n *fakeNode) State() State {
+func (n *fakeNode) State() report.State {
 	n.asked.Add(1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -33,17 +35,17 @@ func (n *fakeNode) State() State {
 }
 
 // become changes the state while a server may read it.
-func (n *fakeNode) become(change func(*State)) {
+func (n *fakeNode) become(change func(*report.State)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	change(&n.state)
 }
 
-func (n *fakeNode) Decode(string) (Decoded, error) {
-	return Decoded{}, errors.New("the test has no IDs")
+func (n *fakeNode) Decode(string) (report.Decoded, error) {
+	return report.Decoded{}, errors.New("the test has no IDs")
 }
 
-func (n *fakeNode) History(ctx context.Context, worker int) ([]Tenure, error) {
+func (n *fakeNode) History(ctx context.Context, worker int) ([]report.Tenure, error) {
 	if n.history == nil {
 		return nil, errors.New("the test has no lease database")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"pgflurry/report"
 )
 
 // A Warning asks a person to act.
@@ -39,9 +41,9 @@ const (
 )
 
 // Warnings lists what is wrong, the worst first.
-func Warnings(s State) []Warning {
+func Warnings(s report.State) []Warning {
 	var severe, others []Warning
-	for _, find := range []func(State) []Warning{
+	for _, find := range []func(report.State) []Warning{
 		leaseWarnings, forgottenWarnings, lostWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings,
 		clockWarnings, functionWarnings,
 		primaryWarnings, upstreamWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
@@ -59,7 +61,7 @@ func Warnings(s State) []Warning {
 }
 
 // leaseWarnings say why there is no lease. The reasons gate and none_free have their own warnings.
-func leaseWarnings(s State) []Warning {
+func leaseWarnings(s report.State) []Warning {
 	l := s.Lease
 	if l.Held || s.Draining || l.Reason == "gate" || l.Reason == "none_free" {
 		return nil
@@ -90,7 +92,7 @@ func leaseWarnings(s State) []Warning {
 }
 
 // forgottenWarnings tell, for an hour, that the database has lost writes that it had acknowledged.
-func forgottenWarnings(s State) []Warning {
+func forgottenWarnings(s report.State) []Warning {
 	l := s.Lease
 	if l.Forgotten == 0 || s.At.Sub(l.ForgottenAt) > time.Hour {
 		return nil
@@ -106,7 +108,7 @@ func forgottenWarnings(s State) []Warning {
 }
 
 // lostWarnings tell for a while that a worker was lost, although the proxy has another one.
-func lostWarnings(s State) []Warning {
+func lostWarnings(s report.State) []Warning {
 	l := s.Lease
 	if !l.Held || l.LostAt.IsZero() || s.At.Sub(l.LostAt) > lostNotable {
 		return nil
@@ -119,7 +121,7 @@ func lostWarnings(s State) []Warning {
 }
 
 // lateWarnings warn of a lease that is not renewed although much of a long window is left.
-func lateWarnings(s State) []Warning {
+func lateWarnings(s report.State) []Warning {
 	l := s.Lease
 	late := s.At.Sub(l.Renewed)
 	if !l.Held || !l.Granted || s.Draining || late <= lateRenewal || l.Reserve < l.Window/shortReserve {
@@ -137,7 +139,7 @@ func lateWarnings(s State) []Warning {
 }
 
 // reserveWarnings warn that IDs end soon. The first windows after a start are short, and renewed often.
-func reserveWarnings(s State) []Warning {
+func reserveWarnings(s report.State) []Warning {
 	l := s.Lease
 	renewing := l.Reason == "" && s.At.Sub(l.Renewed) <= l.Window/shortReserve
 	switch {
@@ -158,7 +160,7 @@ func reserveWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-func gateWarnings(s State) []Warning {
+func gateWarnings(s report.State) []Warning {
 	opens := s.Workers.Opens
 	if s.Lease.Reason == "gate" && s.Lease.Opens.After(opens) {
 		opens = s.Lease.Opens
@@ -182,7 +184,7 @@ func gateWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-func freeWarnings(s State) []Warning {
+func freeWarnings(s report.State) []Warning {
 	needed := s.Lease.Reason == "none_free"
 	if !needed && (s.Workers.Read.IsZero() || s.Workers.Counts["free"] > 0) {
 		return nil
@@ -202,7 +204,7 @@ func freeWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-func clockWarnings(s State) []Warning {
+func clockWarnings(s report.State) []Warning {
 	c := s.Clock
 	if c.Ahead < clockNotable {
 		return nil
@@ -229,7 +231,7 @@ func clockWarnings(s State) []Warning {
 	}}
 }
 
-func functionWarnings(s State) []Warning {
+func functionWarnings(s report.State) []Warning {
 	ahead := s.Workers.FunctionAhead
 	if ahead < functionNotable {
 		return nil
@@ -243,7 +245,7 @@ func functionWarnings(s State) []Warning {
 	}}
 }
 
-func databaseWarnings(s State) []Warning {
+func databaseWarnings(s report.State) []Warning {
 	var all []Warning
 	for _, d := range s.Databases {
 		if d.IDs == "none" {
@@ -257,7 +259,7 @@ func databaseWarnings(s State) []Warning {
 	return all
 }
 
-func certificateWarnings(s State) []Warning {
+func certificateWarnings(s report.State) []Warning {
 	var all []Warning
 	for _, c := range s.Certificates {
 		left := c.Until.Sub(s.At)
@@ -281,7 +283,7 @@ func certificateWarnings(s State) []Warning {
 	return all
 }
 
-func layoutWarnings(s State) []Warning {
+func layoutWarnings(s report.State) []Warning {
 	end := s.Namespace.End
 	if end.IsZero() || end.Sub(s.At) > layoutEndsSoon {
 		return nil
@@ -298,7 +300,7 @@ func layoutWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-func sessionWarnings(s State) []Warning {
+func sessionWarnings(s report.State) []Warning {
 	if !s.Sessions.Full || s.Draining {
 		return nil
 	}

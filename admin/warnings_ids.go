@@ -3,13 +3,15 @@ package admin
 import (
 	"fmt"
 	"time"
+
+	"pgflurry/report"
 )
 
 // accountsOld is how long accounts may be unreadable before a warning. A restart of PostgreSQL takes less.
 const accountsOld = time.Minute
 
 // idWarnings are the warnings of the ID database.
-func idWarnings(s State) []Warning {
+func idWarnings(s report.State) []Warning {
 	d := s.IDDatabase
 	if d.Name == "" || s.Draining {
 		return nil
@@ -38,7 +40,7 @@ func idWarnings(s State) []Warning {
 }
 
 // accountWarnings warn that accounts are unreadable for long, or that nobody can log in because there are none.
-func accountWarnings(s State) []Warning {
+func accountWarnings(s report.State) []Warning {
 	a := s.IDDatabase.Accounts
 	age := s.At.Sub(a.Read)
 	never, stopped := a.Read.IsZero(), a.MaxAge > 0 && age > a.MaxAge

@@ -5,60 +5,64 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/report"
 )
 
 // faults has, for the kind of each warning, a change that makes a healthy state cause it.
-func faults() map[string]func(*State) {
-	return map[string]func(*State){
-		"reserve": func(s *State) {
+func faults() map[string]func(*report.State) {
+	return map[string]func(*report.State){
+		"reserve": func(s *report.State) {
 			s.Lease.Reserve, s.Lease.Renewed, s.Lease.Reason = 19*time.Second, now.Add(-41*time.Second), "unanswered"
 			s.Lease.Cause = "dial tcp 10.0.4.1:5432: connect: connection refused"
 		},
-		"late": func(s *State) {
+		"late": func(s *report.State) {
 			s.Lease.Window, s.Lease.Reserve, s.Lease.Reason = time.Hour, 55*time.Minute, "unanswered"
 			s.Lease.Renewed = now.Add(-5 * time.Minute)
 		},
-		"clock_slowed":   func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 1500*time.Millisecond },
-		"clock_ahead":    func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 3*time.Hour },
-		"function_ahead": func(s *State) { s.Workers.FunctionAhead = 40 * time.Second },
-		"gate":           func(s *State) { s.Workers.Opens = now.Add(80 * time.Second) },
-		"none_free":      func(s *State) { s.Workers.Counts["free"] = 0 },
-		"copy": func(s *State) {
-			s.Lease = Lease{Reason: "copy", Cause: "the database is a copy", Window: time.Minute}
+		"clock_slowed":   func(s *report.State) { s.Clock.Slowed, s.Clock.Ahead = true, 1500*time.Millisecond },
+		"clock_ahead":    func(s *report.State) { s.Clock.Slowed, s.Clock.Ahead = true, 3*time.Hour },
+		"function_ahead": func(s *report.State) { s.Workers.FunctionAhead = 40 * time.Second },
+		"gate":           func(s *report.State) { s.Workers.Opens = now.Add(80 * time.Second) },
+		"none_free":      func(s *report.State) { s.Workers.Counts["free"] = 0 },
+		"copy": func(s *report.State) {
+			s.Lease = report.Lease{Reason: "copy", Cause: "the database is a copy", Window: time.Minute}
 		},
-		"no_lease":   func(s *State) { s.Lease = Lease{Reason: "unanswered", Window: time.Minute} },
-		"layout_end": func(s *State) { s.Namespace.End = now.AddDate(0, 11, 0) },
-		"certificate": func(s *State) {
-			s.Certificates = []Certificate{{File: "/etc/pgflurry/it's.crt", Until: now.AddDate(0, 0, 13)}}
+		"no_lease":   func(s *report.State) { s.Lease = report.Lease{Reason: "unanswered", Window: time.Minute} },
+		"layout_end": func(s *report.State) { s.Namespace.End = now.AddDate(0, 11, 0) },
+		"certificate": func(s *report.State) {
+			s.Certificates = []report.Certificate{{File: "/etc/pgflurry/it's.crt", Until: now.AddDate(0, 0, 13)}}
 		},
-		"database": func(s *State) {
+		"database": func(s *report.State) {
 			s.Databases[0].IDs, s.Databases[0].IDsWhy = "none", "the function next_snowflake() was changed"
 			s.Databases[0].IDsHint = "Run \"pgflurry migrate up\" again."
 		},
-		"no_primary": func(s *State) {
-			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-1:5432", Says: "standby"}}
+		"no_primary": func(s *report.State) {
+			s.Upstreams.Hosts = []report.UpstreamHost{{Name: "db-1:5432", Says: "standby"}}
 		},
 		"upstream": away,
-		"lost": func(s *State) {
+		"lost": func(s *report.State) {
 			s.Lease.Lost, s.Lease.LostAt = "worker 12 is lost: it was retired", now.Add(-time.Minute)
 		},
-		"upstream_host": func(s *State) {
+		"upstream_host": func(s *report.State) {
 			s.Upstreams.Since = now
-			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-2:5432", Says: "no answer", Trouble: "it does not answer"}}
+			s.Upstreams.Hosts = []report.UpstreamHost{
+				{Name: "db-2:5432", Says: "no answer", Trouble: "it does not answer"},
+			}
 		},
-		"sessions": func(s *State) { s.Sessions.Full = true },
-		"accounts": func(s *State) {
+		"sessions": func(s *report.State) { s.Sessions.Full = true },
+		"accounts": func(s *report.State) {
 			s.IDDatabase = idDatabase()
 			s.IDDatabase.Accounts.Read = now.Add(-3 * time.Minute)
 			s.IDDatabase.Accounts.Problem = "reading who may log in: the connection ended: EOF"
 		},
-		"id_sessions": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Full = true },
-		"id_database": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Hides = "shop" },
+		"id_sessions": func(s *report.State) { s.IDDatabase = idDatabase(); s.IDDatabase.Full = true },
+		"id_database": func(s *report.State) { s.IDDatabase = idDatabase(); s.IDDatabase.Hides = "shop" },
 	}
 }
 
 // away makes each look at PostgreSQL fail.
-func away(s *State) {
+func away(s *report.State) {
 	for i := range s.Databases {
 		s.Databases[i].Away = "dial tcp 10.0.4.1:5432: connect: connection refused"
 	}
@@ -88,25 +92,27 @@ func TestEachFaultHasOneWarningWithWhatToDoAndACommand(t *testing.T) {
 }
 
 func TestANodeInGoodHealthHasNoWarning(t *testing.T) {
-	for name, change := range map[string]func(*State){
-		"healthy": func(*State) {},
-		"the first windows after a start are short": func(s *State) {
+	for name, change := range map[string]func(*report.State){
+		"healthy": func(*report.State) {},
+		"the first windows after a start are short": func(s *report.State) {
 			s.Lease.Reserve, s.Lease.Renewed = 4*time.Second, now.Add(-time.Second)
 		},
-		"a renewal that comes again and again, of a long window": func(s *State) {
+		"a renewal that comes again and again, of a long window": func(s *report.State) {
 			s.Lease.Window, s.Lease.Reserve, s.Lease.Renewed = time.Hour, 59*time.Minute, now.Add(-22*time.Second)
 		},
-		"a clock that a busy network has slowed for a moment": func(s *State) {
+		"a clock that a busy network has slowed for a moment": func(s *report.State) {
 			s.Clock.Slowed, s.Clock.Ahead = true, 12*time.Millisecond
 		},
-		"the second that a function may be ahead": func(s *State) { s.Workers.FunctionAhead = time.Second },
-		"a gate that has opened":                  func(s *State) { s.Workers.Opens = now.Add(-time.Second) },
-		"a table that was not read yet":           func(s *State) { s.Workers = Workers{} },
-		"a worker that was lost long ago": func(s *State) {
+		"the second that a function may be ahead": func(s *report.State) { s.Workers.FunctionAhead = time.Second },
+		"a gate that has opened":                  func(s *report.State) { s.Workers.Opens = now.Add(-time.Second) },
+		"a table that was not read yet":           func(s *report.State) { s.Workers = report.Workers{} },
+		"a worker that was lost long ago": func(s *report.State) {
 			s.Lease.Lost, s.Lease.LostAt = "it was retired", now.Add(-time.Hour)
 		},
-		"PostgreSQL is away for one database of several": func(s *State) { s.Databases[0].Away = "EOF" },
-		"the worker given back after a drain":            func(s *State) { s.Draining, s.Lease.Held = true, false },
+		"PostgreSQL is away for one database of several": func(s *report.State) { s.Databases[0].Away = "EOF" },
+		"the worker given back after a drain": func(s *report.State) {
+			s.Draining, s.Lease.Held = true, false
+		},
 	} {
 		s := healthy()
 		change(&s)
@@ -133,7 +139,7 @@ func TestAReasonForNoLeaseIsToldOnce(t *testing.T) {
 		"lost": "no_lease", "": "no_lease",
 	} {
 		s := healthy()
-		s.Lease = Lease{Reason: reason, Window: time.Minute}
+		s.Lease = report.Lease{Reason: reason, Window: time.Minute}
 		got := Warnings(s)
 		if !slices.Equal(kindsOf(got), []string{kind}) || !got[0].Severe {
 			t.Errorf("reason %q has the warnings %+v", reason, got)

@@ -3,10 +3,12 @@ package admin
 import (
 	"fmt"
 	"strings"
+
+	"pgflurry/report"
 )
 
 // primaryWarnings warn that no host is the primary, and of hosts that do not answer properly.
-func primaryWarnings(s State) []Warning {
+func primaryWarnings(s report.State) []Warning {
 	hosts := s.Upstreams.Hosts
 	if hosts == nil || s.Draining {
 		return nil
@@ -35,7 +37,7 @@ func primaryWarnings(s State) []Warning {
 }
 
 // upstreamWarnings warn that PostgreSQL is away, if nobody chooses among hosts.
-func upstreamWarnings(s State) []Warning {
+func upstreamWarnings(s report.State) []Warning {
 	if s.Upstreams.Hosts != nil || s.Draining || !upstreamAway(s) {
 		return nil
 	}

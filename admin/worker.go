@@ -8,15 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pgflurry/report"
 )
 
 // detail is the worker, or the block of workers, that a person asked for.
 type detail struct {
 	Number  int
-	Worker  *Worker // nil: never used
+	Worker  *report.Worker // nil: never used
 	Kind    kind
 	Against string // its mark compared with the database's clock, in words
-	History []Tenure
+	History []report.Tenure
 	Problem string // why there is no history, or no such worker
 
 	Block       *workerMap // set for a block, instead of all above
@@ -71,14 +73,14 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request, status int, part s
 }
 
 // readNumber parses a worker's number. Otherwise it returns a sentence that says what is wrong.
-func readNumber(s State, text string) (int, string) {
+func readNumber(s report.State, text string) (int, string) {
 	if s.Namespace.Workers == 0 {
 		return 0, "The workers are not known yet: the namespace was not read."
 	}
 	number, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil || number < s.Namespace.Lowest || number >= s.Namespace.end() {
+	if err != nil || number < s.Namespace.Lowest || number >= s.Namespace.Past() {
 		return 0, fmt.Sprintf("There is no worker %s: expected a number from %d to %d.",
-			echo(text), s.Namespace.Lowest, s.Namespace.end()-1)
+			echo(text), s.Namespace.Lowest, s.Namespace.Past()-1)
 	}
 	return number, ""
 }
@@ -93,7 +95,7 @@ func echo(text string) string {
 	return "“" + text + "”"
 }
 
-func newDetail(s State, number int) *detail {
+func newDetail(s report.State, number int) *detail {
 	d := &detail{Number: number}
 	for i := range s.Workers.Rows {
 		if s.Workers.Rows[i].Number == number {
@@ -115,7 +117,7 @@ func newDetail(s State, number int) *detail {
 var errBusy = errors.New("others are asking the lease database already; try again")
 
 // history asks the lease database who had a worker, with a short timeout.
-func (p *page) history(ctx context.Context, worker int) ([]Tenure, error) {
+func (p *page) history(ctx context.Context, worker int) ([]report.Tenure, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	select {
@@ -134,9 +136,9 @@ func (p *page) history(ctx context.Context, worker int) ([]Tenure, error) {
 // holder finds who had a worker at a time: the first tenure whose mark is later, if it had begun. The next tenure
 // begins at that mark or later. An ID's time is the start of its tick, which lasts a second at most. So the time may be
 // up to a second before the acquisition.
-func holder(history []Tenure, at time.Time) (Tenure, bool) {
+func holder(history []report.Tenure, at time.Time) (report.Tenure, bool) {
 	const longestTick = time.Second
-	var found Tenure
+	var found report.Tenure
 	for _, t := range history {
 		if t.Until.After(at) && (found.Until.IsZero() || t.Until.Before(found.Until)) {
 			found = t

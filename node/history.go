@@ -8,11 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/admin"
 	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
+	"pgflurry/report"
 )
 
 // historyTimeout limits one question for the history of a worker, login included.
@@ -26,7 +26,7 @@ var errHistoryBusy = hint.With(errors.New("another question for the history of a
 
 // History asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
 // of its own, for at most five seconds.
-func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) {
+func (n *Node) History(ctx context.Context, worker int) ([]report.Tenure, error) {
 	known := n.known.Load()
 	if known == nil {
 		return nil, fmt.Errorf("the history of worker %d: %w", worker, errNoNamespace)
@@ -53,9 +53,9 @@ func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) 
 	if err != nil {
 		return nil, connstring.Explain(err)
 	}
-	all := make([]admin.Tenure, len(tenures))
+	all := make([]report.Tenure, len(tenures))
 	for i, t := range tenures {
-		all[i] = admin.Tenure{
+		all[i] = report.Tenure{
 			Term: t.Term, Node: t.Node, Address: t.Address, Version: t.Version, Acquired: when(t.AcquiredAt),
 			Renewed: when(t.RenewedAt), Released: when(t.ReleasedAt),
 		}

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/idserver"
+	"pgflurry/report"
 )
 
 // SHOW in the ID database shows a client the node that it is connected to, and the state of its IDs. Of other nodes it
@@ -33,7 +33,7 @@ func (n *Node) console() map[string]idserver.Topic {
 	}
 }
 
-func versionTable(s Settings, state admin.State) idserver.Table {
+func versionTable(s Settings, state report.State) idserver.Table {
 	return idserver.Table{
 		Columns: []string{"version", "node", "namespace", "layout"},
 		Rows:    [][]string{{"pgflurry " + s.Version, s.Name, state.Namespace.ID, state.Namespace.Layout}},
@@ -41,7 +41,7 @@ func versionTable(s Settings, state admin.State) idserver.Table {
 }
 
 // leaseTable is one row. Unknown values are empty.
-func leaseTable(s admin.State) idserver.Table {
+func leaseTable(s report.State) idserver.Table {
 	l := s.Lease
 	state, worker, why := "none", "", ""
 	switch {
@@ -68,7 +68,7 @@ func leaseTable(s admin.State) idserver.Table {
 }
 
 // workersTable lists the workers that were ever used, or retired. All others are free.
-func workersTable(read *admin.Workers) idserver.Table {
+func workersTable(read *report.Workers) idserver.Table {
 	t := idserver.Table{Columns: []string{"worker", "state", "mark"}}
 	if read == nil {
 		return t

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/admin"
 	"pgflurry/node"
 	"pgflurry/proxy/scram"
+	"pgflurry/report"
 	"pgflurry/tests/support/server"
 )
 
@@ -76,7 +76,7 @@ func TestWhoLogsInToTheIDDatabaseWhileTheSocketIsHandedOverGetsIn(t *testing.T) 
 	s := withAccount(t, "handing over")
 	s.Listen, s.Listener = "", shared(t, socket.(interface{ File() (*os.File, error) }))
 	r := start(t, s)
-	r.tells(t, "an account", func(s admin.State) bool { return s.IDDatabase.Accounts.Count == 1 })
+	r.tells(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
 	config := r.idConfig(t)
 	asked, goOn := make(chan struct{}), make(chan struct{})
 	dial := config.DialFunc
@@ -119,7 +119,7 @@ func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *te
 	server.Do(t, owner, "REVOKE SELECT ON pgflurry.client FROM "+role)
 	s.LeaseDatabase = leaseURL
 	r := start(t, s)
-	told := r.tells(t, "what is missing", func(s admin.State) bool { return s.IDDatabase.Accounts.Problem != "" })
+	told := r.tells(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
 	if a := told.IDDatabase.Accounts; !a.Read.IsZero() || !strings.Contains(a.Problem, role) ||
 		!strings.Contains(a.Hint, "CALL pgflurry.grant_lease('"+role+"')") || a.From != "pgflurry.client" {
 		t.Errorf("without the right it tells %+v", a)
@@ -129,14 +129,14 @@ func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *te
 	if err := r.Reload(s); err != nil { // reads the accounts at once
 		t.Fatal(err)
 	}
-	r.tells(t, "an account", func(s admin.State) bool {
+	r.tells(t, "an account", func(s report.State) bool {
 		return s.IDDatabase.Accounts.Count == 1 && s.IDDatabase.Accounts.Problem == ""
 	})
 	server.Do(t, owner, "ALTER TABLE pgflurry.client RENAME TO other")
 	if err := r.Reload(s); err != nil {
 		t.Fatal(err)
 	}
-	told = r.tells(t, "what is missing", func(s admin.State) bool { return s.IDDatabase.Accounts.Problem != "" })
+	told = r.tells(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
 	if a := told.IDDatabase.Accounts; a.Count != 1 || a.Read.IsZero() || !strings.Contains(a.Hint, "migrate up") {
 		t.Errorf("without the table it tells %+v", a)
 	}
@@ -157,7 +157,7 @@ func TestAnIDDatabaseTellsItsSessionsApartAndWhatTheRealServerIs(t *testing.T) {
 	s := withAccount(t, "apart")
 	r := start(t, s)
 	r.answers(t)
-	r.tells(t, "an account", func(s admin.State) bool { return s.IDDatabase.Accounts.Count == 1 })
+	r.tells(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
 	conn, err := pgx.ConnectConfig(t.Context(), r.idConfig(t))
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pgflurry/admin"
 	"pgflurry/generator"
 	"pgflurry/idserver"
+	"pgflurry/report"
 	"pgflurry/segment"
 )
 
@@ -36,8 +36,8 @@ func (n *Node) unavailable(err error) idserver.Reason {
 }
 
 // leaseState is a part of State that is cheap enough for many clients: it does not count sessions.
-func (n *Node) leaseState() admin.State {
-	s := admin.State{At: n.clock.wall()}
+func (n *Node) leaseState() report.State {
+	s := report.State{At: n.clock.wall()}
 	known := n.known.Load()
 	if known != nil {
 		s.Namespace = tellNamespace(known.namespace)
@@ -47,7 +47,7 @@ func (n *Node) leaseState() admin.State {
 }
 
 // whyNoID says why there is no ID.
-func whyNoID(err error, s admin.State) idserver.Reason {
+func whyNoID(err error, s report.State) idserver.Reason {
 	l := s.Lease
 	switch {
 	case errors.Is(err, generator.ErrSealed):
@@ -82,7 +82,7 @@ func whyNoID(err error, s admin.State) idserver.Reason {
 }
 
 // whyNoWorker says why there is no worker or no renewal, for how long, and what to do.
-func whyNoWorker(s admin.State) (why, hint string) {
+func whyNoWorker(s report.State) (why, hint string) {
 	l := s.Lease
 	migrate := `Whoever runs the proxy has to run "pgflurry migrate up" on the lease database, which says how to go on.`
 	switch l.Reason {

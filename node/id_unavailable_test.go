@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/generator"
+	"pgflurry/report"
 	"pgflurry/segment"
 )
 
@@ -20,59 +20,59 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 14, 9, 26, 53, 400e6, time.UTC)
 	ended := fmt.Errorf("%w: worker 17 may be used before tick 5", generator.ErrGrantEnded)
-	away := admin.Lease{
+	away := report.Lease{
 		Held: true, Granted: true, Worker: 17, Until: now.Add(-3 * time.Second), Renewed: now.Add(-63 * time.Second),
 		Reason: reasonUnanswered, Cause: "failed to connect to " + secretAddress, Hint: "Ask " + secretAddress,
 	}
 	for _, c := range []struct {
 		name  string
 		err   error
-		lease admin.Lease
+		lease report.Lease
 		state string
 		says  string
 		hint  string
 	}{
 		{
 			"no namespace yet", errNoNamespace,
-			admin.Lease{},
+			report.Lease{},
 			"57P03",
 			"no ID can be given: no worker is granted yet", "Try again in a moment, or connect to another proxy.",
 		},
 		{
 			"nobody has migrated", errNoNamespace,
-			admin.Lease{Reason: reasonNoNamespace},
+			report.Lease{Reason: reasonNoNamespace},
 			"57P03",
 			"no ID can be given: the lease database has no namespace yet",
 			`Whoever runs the proxy has to run "pgflurry migrate up" on the lease database`,
 		},
 		{
 			"a copy", generator.ErrNoGrant,
-			admin.Lease{Reason: reasonCopy},
+			report.Lease{Reason: reasonCopy},
 			"57P03",
 			"no ID can be given: the lease database is a copy, or was restored", `"pgflurry migrate up"`,
 		},
 		{
 			"the lease database is away from the start", generator.ErrNoGrant,
-			admin.Lease{Reason: reasonUnanswered, Cause: secretAddress},
+			report.Lease{Reason: reasonUnanswered, Cause: secretAddress},
 			"57P03",
 			"no ID can be given: the lease database has not answered yet", "Try again in a moment",
 		},
 		{
 			"a closed gate", generator.ErrNoGrant,
-			admin.Lease{Reason: reasonGate, Opens: now.Add(80*time.Second + time.Millisecond)},
+			report.Lease{Reason: reasonGate, Opens: now.Add(80*time.Second + time.Millisecond)},
 			"57P03",
 			"no ID can be given: no worker is granted before 2026-03-14T09:28:14Z, in 1m20s, since the lease " +
 				"database was failed over, restored or reseeded", "Try again then, or connect to another proxy.",
 		},
 		{
 			"no free worker", generator.ErrNoGrant,
-			admin.Lease{Reason: reasonNoneFree, Opens: now.Add(9 * time.Second)},
+			report.Lease{Reason: reasonNoneFree, Opens: now.Add(9 * time.Second)},
 			"57P03", "no ID can be given: no worker is free; the next one is at 2026-03-14T09:27:03Z, in 9s, " +
 				"if its holder is gone", "Try again then",
 		},
 		{
 			"no worker ever again", generator.ErrNoGrant,
-			admin.Lease{Reason: reasonNoneFree},
+			report.Lease{Reason: reasonNoneFree},
 			"57P03",
 			"no ID can be given: no worker is free", "Whoever runs the proxy has to stop another one",
 		},
@@ -84,50 +84,50 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		},
 		{
 			"the grant ended, and nothing is known to be wrong", ended,
-			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now},
+			report.Lease{Held: true, Granted: true, Worker: 17, Until: now},
 			"57P03",
 			"the grant of worker 17 has ended at 2026-03-14T09:26:53Z; it is to be renewed", "Try again",
 		},
 		{
 			"a grant came between the draw and its error", ended,
-			admin.Lease{Granted: true, Worker: 17, Until: now.Add(5 * time.Second), Reserve: 5 * time.Second},
+			report.Lease{Granted: true, Worker: 17, Until: now.Add(5 * time.Second), Reserve: 5 * time.Second},
 			"57P03",
 			"no ID can be given: a grant has come just now", "Try again",
 		},
 		{
 			"the grant ended, and the wall clock here is behind", ended,
-			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now.Add(time.Minute)},
+			report.Lease{Held: true, Granted: true, Worker: 17, Until: now.Add(time.Minute)},
 			"57P03", "the grant of worker 17 has ended; it is to be renewed", "Try again",
 		},
 		{
 			"the worker was lost", ended,
-			admin.Lease{Granted: true, Worker: 17, Until: now, Reason: reasonLost},
+			report.Lease{Granted: true, Worker: 17, Until: now, Reason: reasonLost},
 			"57P03",
 			"; the worker was lost, and another one is not granted yet", "Try again",
 		},
 		{
 			"full ticks", fmt.Errorf("waiting: %w", context.DeadlineExceeded),
-			admin.Lease{Held: true, Granted: true, Worker: 17},
+			report.Lease{Held: true, Granted: true, Worker: 17},
 			"57P03",
 			"no ID came in time: worker 17 has given all that its ticks hold", "Ask for fewer IDs at once",
 		},
 		{
 			"the end of the process", generator.ErrSealed,
-			admin.Lease{Granted: true},
+			report.Lease{Granted: true},
 			"57P03",
 			"no ID can be given: the proxy is shutting down", "Connect again",
 		},
 		{
 			"the end of the layout", generator.ErrEndOfTime,
-			admin.Lease{Granted: true},
+			report.Lease{Granted: true},
 			"SNF02",
 			"no ID can be given: the timestamps of the layout have ended at 2093-09-06T15:47:35Z",
 			"Only a namespace with another layout helps.",
 		},
 	} {
-		r := whyNoID(c.err, admin.State{
+		r := whyNoID(c.err, report.State{
 			At: now, Lease: c.lease,
-			Namespace: admin.Namespace{ID: "x", End: time.Date(2093, 9, 6, 15, 47, 35, 1e6, time.UTC)},
+			Namespace: report.Namespace{ID: "x", End: time.Date(2093, 9, 6, 15, 47, 35, 1e6, time.UTC)},
 		})
 		if r.SQLState != c.state || !strings.Contains(r.Message, c.says) || !strings.Contains(r.Hint, c.hint) {
 			t.Errorf("%s: %s %q, hint %q; expected %s %q, hint %q",

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/admin"
 	"pgflurry/connstring"
 	"pgflurry/draw"
 	"pgflurry/fresh"
@@ -18,6 +17,7 @@ import (
 	"pgflurry/outcome"
 	"pgflurry/primary"
 	"pgflurry/proxy"
+	"pgflurry/report"
 	"pgflurry/segment"
 )
 
@@ -54,7 +54,7 @@ type Node struct {
 	known             atomic.Pointer[known]
 	unread            atomic.Pointer[trouble] // why the namespace is not known
 	configured        atomic.Pointer[configured]
-	surveyed          atomic.Pointer[admin.Workers]
+	surveyed          atomic.Pointer[report.Workers]
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex

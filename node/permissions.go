@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
+	"pgflurry/report"
 )
 
 // A permission is what sessions to a database may get from memory, and the judgement behind it.
@@ -44,9 +44,9 @@ func (p *permission) part() {
 }
 
 // judged is the judgement of a listed database, for operators.
-func (x *database) judged() admin.Database {
+func (x *database) judged() report.Database {
 	j := x.permission.judgement.Load()
-	return admin.Database{
+	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
 		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Away: j.away,
 	}

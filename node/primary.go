@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/admin"
 	"pgflurry/fresh"
 	"pgflurry/primary"
 	"pgflurry/proxy"
+	"pgflurry/report"
 )
 
 // primaryName is the default application_name of the connections that ask whether a host is the primary.
@@ -60,14 +60,14 @@ func (n *Node) followPrimary(ctx context.Context, changed <-chan struct{}) {
 }
 
 // tellPrimary adds what the hosts have answered to the state.
-func (n *Node) tellPrimary(u *admin.Upstreams) {
+func (n *Node) tellPrimary(u *report.Upstreams) {
 	if n.primary == nil {
 		return
 	}
 	s := n.primary.State()
 	u.Since, u.Found = s.Since, int64(s.Begun)
 	for _, h := range s.Hosts {
-		u.Hosts = append(u.Hosts, admin.UpstreamHost(h))
+		u.Hosts = append(u.Hosts, report.UpstreamHost(h))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/migrations"
+	"pgflurry/report"
 	"pgflurry/tests/support/server"
 )
 
@@ -23,8 +23,8 @@ func TestADatabaseWhoseNameGoesToOneOfAnotherNamespaceIsAnsweredNoMore(t *testin
 	s.Databases = []string{server.Name(t, lease), server.Name(t, app)}
 	r := start(t, s)
 	r.answers(t)
-	judged := func(s admin.State) admin.Database { return s.Databases[1] }
-	r.tells(t, "that both databases are answered", func(s admin.State) bool {
+	judged := func(s report.State) report.Database { return s.Databases[1] }
+	r.tells(t, "that both databases are answered", func(s report.State) bool {
 		return s.Databases[0].IDs == "all" && judged(s).IDs == "all"
 	})
 
@@ -32,7 +32,7 @@ func TestADatabaseWhoseNameGoesToOneOfAnotherNamespaceIsAnsweredNoMore(t *testin
 	server.Exec(t, lease, "DROP DATABASE "+server.Name(t, app)+" WITH (FORCE)")
 	server.Exec(t, lease, "ALTER DATABASE "+server.Name(t, other)+" RENAME TO "+server.Name(t, app))
 	replaced := time.Now()
-	told := judged(r.tells(t, "what it thinks of the other database", func(s admin.State) bool {
+	told := judged(r.tells(t, "what it thinks of the other database", func(s report.State) bool {
 		return judged(s).Judged.After(replaced)
 	}))
 	if told.IDs != "none" || told.Segments != "none" || !strings.Contains(told.IDsWhy, "namespace") {

@@ -8,14 +8,15 @@ import (
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/report"
 )
 
 var _ admin.Node = (*Node)(nil)
 
 // State is what the node knows now. It comes from memory: nobody holds one of its locks while waiting for a database or
 // a client.
-func (n *Node) State() admin.State {
-	s := admin.State{
+func (n *Node) State() report.State {
+	s := report.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
 		Name: n.settings.Name, Address: n.address(), Upstream: n.settings.Upstream,
 		LinesLost: n.settings.LinesLost(),
@@ -29,7 +30,7 @@ func (n *Node) State() admin.State {
 	for _, l := range list {
 		s.Databases = append(s.Databases, l.judged())
 		for _, st := range l.numbers.Stats() {
-			s.Segments = append(s.Segments, admin.Segment{
+			s.Segments = append(s.Segments, report.Segment{
 				Database: l.name, Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
 				Fetches: st.Blocks + st.Unknown, Unknown: st.Unknown,
 			})
@@ -47,22 +48,22 @@ func (n *Node) State() admin.State {
 }
 
 // tellProxy adds the clients and the upstream.
-func (n *Node) tellProxy(s *admin.State) {
+func (n *Node) tellProxy(s *report.State) {
 	st := n.proxy.Stats()
-	s.Answers = admin.Answers{
+	s.Answers = report.Answers{
 		IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Declined: st.DeclinedBy, Waits: st.Waits,
 	}
-	s.Sessions = admin.Sessions{
+	s.Sessions = report.Sessions{
 		Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
 		LoginsIn: st.LoginDurations, Cancels: st.Cancels,
 		Relayed: map[string]int64{"to_upstream": st.ToUpstream, "to_client": st.ToClient},
 	}
-	s.Upstreams = admin.Upstreams{Connects: st.Connects, ConnectsIn: st.ConnectTimes}
+	s.Upstreams = report.Upstreams{Connects: st.Connects, ConnectsIn: st.ConnectTimes}
 	n.tellPrimary(&s.Upstreams)
 }
 
-func tellNamespace(ns namespace.Namespace) admin.Namespace {
-	return admin.Namespace{
+func tellNamespace(ns namespace.Namespace) report.Namespace {
+	return report.Namespace{
 		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
 		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
 	}
@@ -75,25 +76,25 @@ type known struct {
 }
 
 // Decode decodes an ID by the layout of the namespace.
-func (n *Node) Decode(text string) (admin.Decoded, error) {
+func (n *Node) Decode(text string) (report.Decoded, error) {
 	known := n.known.Load()
 	if known == nil {
-		return admin.Decoded{}, errLayoutUnknown
+		return report.Decoded{}, errLayoutUnknown
 	}
 	layout := known.namespace.Layout
 	id, err := layout.ParseID(text)
 	if err != nil {
-		return admin.Decoded{}, err
+		return report.Decoded{}, err
 	}
 	parts, err := layout.Decode(id)
 	if err != nil {
-		return admin.Decoded{}, err
+		return report.Decoded{}, err
 	}
 	base32, err := generator.Base32(id)
 	if err != nil {
-		return admin.Decoded{}, err
+		return report.Decoded{}, err
 	}
-	d := admin.Decoded{
+	d := report.Decoded{
 		ID: id, Base32: base32, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
 		Function: known.namespace.Functions().Has(parts.Worker),
 	}

@@ -1,15 +1,17 @@
 package node
 
-import "pgflurry/admin"
+import (
+	"pgflurry/report"
+)
 
 // tellIDDatabase adds the ID database, if there is one.
-func (n *Node) tellIDDatabase(s *admin.State) {
+func (n *Node) tellIDDatabase(s *report.State) {
 	if n.id == nil {
 		return
 	}
 	d := n.current.Load().IDDatabase
 	st := n.id.server.Stats()
-	s.IDDatabase = admin.IDDatabase{
+	s.IDDatabase = report.IDDatabase{
 		Name: d.Name, Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
 		LoginsIn: st.LoginDurations, IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Refused: st.Refused,
 		Accounts: n.id.accounts.tell(d),
@@ -20,12 +22,12 @@ func (n *Node) tellIDDatabase(s *admin.State) {
 }
 
 // tell is what operators see of the accounts.
-func (a *accounts) tell(d IDDatabase) admin.Accounts {
+func (a *accounts) tell(d IDDatabase) report.Accounts {
 	if !d.accounts() {
-		return admin.Accounts{}
+		return report.Accounts{}
 	}
 	file, t := a.file.Load(), a.trouble.Load()
-	told := admin.Accounts{
+	told := report.Accounts{
 		Needed: true, From: source(file), File: file != nil, MaxAge: d.AuthMaxAge, Problem: t.cause, Hint: t.hint,
 	}
 	if list := a.list.Load(); list != nil {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/admin"
 	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/report"
 )
 
 // Reasons why there is no worker, or no renewal.
@@ -38,15 +38,15 @@ var (
 
 // tellLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
 // state.
-func (n *Node) tellLease(s *admin.State, known *known) {
+func (n *Node) tellLease(s *report.State, known *known) {
 	if known == nil {
-		s.Lease = admin.Lease{Window: n.settings.Window}
+		s.Lease = report.Lease{Window: n.settings.Window}
 		n.unread.Load().tell(&s.Lease)
 		return
 	}
 	st := known.keeper.Stats()
 	now := n.clock.wall() // at the moment st.At
-	s.Lease = admin.Lease{
+	s.Lease = report.Lease{
 		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: n.settings.Window,
 		Until:    until(known.namespace.Layout, st),
 		Renewals: st.Renewals, Acquisitions: st.Acquisitions, RenewalDurations: st.RenewalDurations,
@@ -68,7 +68,7 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	// assume that the database read its clock halfway through the round trip
 	told := time.Duration(st.Micros)*time.Microsecond + st.Trip/2
 	database := known.namespace.Layout.Epoch.Add(told + st.At - st.Clean)
-	s.Clock = admin.Clock{
+	s.Clock = report.Clock{
 		Known: true, Offset: now.Sub(database), Ahead: st.Ahead, RoundTrip: st.Trip, Slowed: st.Ahead > 0,
 	}
 }
@@ -81,7 +81,7 @@ func until(layout generator.Layout, st lease.Stats) time.Time {
 	return layout.Time(st.Last.Until)
 }
 
-func (t *trouble) tell(l *admin.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
+func (t *trouble) tell(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
 
 // troubleOf classifies the last failure of a keeper.
 func (n *Node) troubleOf(st lease.Stats) *trouble {

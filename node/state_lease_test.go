@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/migrations"
+	"pgflurry/report"
 	"pgflurry/tests/support/server"
 )
 
 // tells waits for a state that is as expected, and returns it.
-func (r *running) tells(t *testing.T, what string, expected func(admin.State) bool) admin.State {
+func (r *running) tells(t *testing.T, what string, expected func(report.State) bool) report.State {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -52,7 +52,7 @@ func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
 	if c := s.Clock; !c.Known || c.Offset.Abs() > c.RoundTrip+time.Millisecond || c.RoundTrip <= 0 {
 		t.Errorf("the clock is %+v", c)
 	}
-	renewed := r.tells(t, "a renewal", func(s admin.State) bool { return s.Lease.Renewals["ok"] > 0 })
+	renewed := r.tells(t, "a renewal", func(s report.State) bool { return s.Lease.Renewals["ok"] > 0 })
 	if renewed.Lease.RenewalDurations.Count() == 0 || renewed.Lease.Renewed.Before(l.Renewed) {
 		t.Errorf("after a renewal it tells %+v", renewed.Lease)
 	}
@@ -67,14 +67,14 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
 	s.Databases = []string{server.Name(t, s.LeaseDatabase)}
 	r := start(t, s)
 	r.direct = direct
-	r.tells(t, "a worker", func(s admin.State) bool { return s.Lease.Held })
+	r.tells(t, "a worker", func(s report.State) bool { return s.Lease.Held })
 	thaw := server.Freeze(t, cluster)
-	l := r.tells(t, "a renewal that was not answered", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	l := r.tells(t, "a renewal that was not answered", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "unanswered" || !l.Held || l.Reserve == 0 || l.Renewals["unknown"] == 0 || l.Cause == "" {
 		t.Errorf("it tells %+v", l)
 	}
 	thaw()
-	r.tells(t, "that all is well again", func(s admin.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
+	r.tells(t, "that all is well again", func(s report.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
 }
 
 // migrated installs the tables and functions in the database at a URL.
@@ -95,7 +95,7 @@ func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
 	settings := settings(t, direct, "before the gate")
 	settings.Survey = time.Second
 	r := start(t, settings)
-	s := r.tells(t, "a gate", func(s admin.State) bool { return s.Lease.Reason == "gate" && !s.Workers.Read.IsZero() })
+	s := r.tells(t, "a gate", func(s report.State) bool { return s.Lease.Reason == "gate" && !s.Workers.Read.IsZero() })
 	if s.Lease.Held || s.Lease.Granted || s.Lease.Reserve != 0 || s.Lease.Acquisitions["refused"] == 0 {
 		t.Errorf("the lease is %+v", s.Lease)
 	}
@@ -116,7 +116,7 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 	r.answers(t)
 	worker := r.State().Lease.Worker
 	server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE kind = 'proxy'")
-	told := r.tells(t, "that no worker is free", func(s admin.State) bool {
+	told := r.tells(t, "that no worker is free", func(s report.State) bool {
 		return s.Lease.Reason == "none_free" && s.Workers.Counts["retired"] == 12
 	})
 	if l := told.Lease; l.Held || !l.Granted || l.Worker != worker || l.Renewals["lost"] != 1 || l.Hint == "" {
@@ -133,7 +133,7 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 			t.Errorf("%v of worker %d are left, but an ID is %+v: %v", l.Reserve, worker, drawn, err)
 		}
 	}
-	r.tells(t, "the end of the grant", func(s admin.State) bool { return s.Lease.Reserve == 0 })
+	r.tells(t, "the end of the grant", func(s report.State) bool { return s.Lease.Reserve == 0 })
 }
 
 func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
@@ -144,7 +144,8 @@ func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
 	first := r.State().Lease.Worker
 	server.Do(t, server.Connect(t, direct),
 		"UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE worker = $1", first)
-	l := r.tells(t, "another worker", func(s admin.State) bool { return s.Lease.Held && s.Lease.Worker != first }).Lease
+	another := func(s report.State) bool { return s.Lease.Held && s.Lease.Worker != first }
+	l := r.tells(t, "another worker", another).Lease
 	if l.Renewals["lost"] != 1 || l.Acquisitions["ok"] != 2 || l.Reason != "" ||
 		!strings.HasSuffix(l.Lost, "it was retired") || l.LostAt.IsZero() || l.LostAt.After(r.State().At) {
 		t.Errorf("the lease is %+v", l)
@@ -157,7 +158,7 @@ func TestACopyIsToldWithWhatToRun(t *testing.T) {
 	s := settings(t, server.TemplateCopy(t, original, server.Name(t, original)+"_copy"), "on a copy")
 	r := start(t, s)
 	const first = "the namespace was not read yet"
-	l := r.tells(t, "a copy", func(s admin.State) bool { return s.Lease.Cause != first }).Lease
+	l := r.tells(t, "a copy", func(s report.State) bool { return s.Lease.Cause != first }).Lease
 	if l.Reason != "copy" || !strings.Contains(l.Cause, "is a copy") || !strings.Contains(l.Hint, "migrate up") {
 		t.Errorf("it tells %+v", l)
 	}
@@ -167,7 +168,7 @@ func TestALeaseDatabaseWithoutANamespaceIsToldWithWhatToRun(t *testing.T) {
 	t.Parallel()
 	s := settings(t, server.Migrated(t), "too early")
 	s.LeaseDatabase = server.Database(t)
-	l := start(t, s).tells(t, "why", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	l := start(t, s).tells(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "no_namespace" || !strings.Contains(l.Cause, "has no pgflurry namespace") ||
 		!strings.Contains(l.Hint, "migrate up") {
 		t.Errorf("it tells %+v", l)
@@ -178,7 +179,7 @@ func TestARoleThatMayNotReadTheNamespaceIsToldWithWhatToGrant(t *testing.T) {
 	t.Parallel()
 	s := settings(t, server.Migrated(t), "stranger")
 	s.LeaseDatabase = server.Role(t, s.LeaseDatabase, "lease_stranger")
-	l := start(t, s).tells(t, "why", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	l := start(t, s).tells(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "unanswered" || !strings.Contains(l.Hint, "CALL pgflurry.grant_lease('lease_stranger');") {
 		t.Errorf("it tells %+v", l)
 	}
@@ -189,7 +190,7 @@ func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testin
 	s := settings(t, server.Migrated(t), "nowhere")
 	s.LeaseDatabase = "postgres://app:s3cret@127.0.0.1:1/shop"
 	r := start(t, s)
-	l := r.tells(t, "why", func(s admin.State) bool { return s.Lease.Reason == "unanswered" }).Lease
+	l := r.tells(t, "why", func(s report.State) bool { return s.Lease.Reason == "unanswered" }).Lease
 	if strings.Contains(l.Cause+l.Hint, "s3cret") || strings.Contains(l.Cause, "\n") ||
 		!strings.Contains(l.Cause, `cannot connect to 127.0.0.1:1/shop as "app": `) || l.Hint == "" {
 		t.Errorf("it tells %+v", l)
@@ -205,7 +206,7 @@ func TestInvariant8StateWaitsForNobody(t *testing.T) {
 	r := start(t, s)
 	r.answers(t)
 	id, worker := draw(t, r.connect(t))
-	r.tells(t, "the worker table", func(s admin.State) bool { return !s.Workers.Read.IsZero() })
+	r.tells(t, "the worker table", func(s report.State) bool { return !s.Workers.Read.IsZero() })
 	thaw := server.Freeze(t, cluster) // lease database, upstream and every listed database hang
 	ctx, hangUp := context.WithCancel(t.Context())
 	asked := make(chan error)
@@ -230,7 +231,7 @@ func TestInvariant8StateWaitsForNobody(t *testing.T) {
 	if err := <-asked; err == nil {
 		t.Error("a database that does not answer has told a history")
 	}
-	told := r.tells(t, "that renewals fail", func(s admin.State) bool { return s.Lease.Renewals["unknown"] > 0 })
+	told := r.tells(t, "that renewals fail", func(s report.State) bool { return s.Lease.Renewals["unknown"] > 0 })
 	if len(told.Workers.Rows) == 0 || told.Lease.Worker != int(worker) {
 		t.Errorf("it has forgotten what it knew: %+v", told)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/admin"
+	"pgflurry/report"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"
 )
@@ -51,7 +51,7 @@ func TestANodeWithoutANamespaceSaysThatItKnowsNone(t *testing.T) {
 	s.LeaseDatabase = closed
 	r := start(t, s)
 	r.log.await(t, "no worker is leased")
-	if told := r.State(); told.Namespace != (admin.Namespace{}) || !told.Listening {
+	if told := r.State(); told.Namespace != (report.Namespace{}) || !told.Listening {
 		t.Errorf("it tells %+v", told)
 	}
 	if d, err := r.Decode("1"); err == nil {
@@ -69,8 +69,8 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 	s.TLS.Upstream = "prefer"
 	s.TLS.UpstreamCert, s.TLS.UpstreamKey = shown.Write(t, dir, "upstream")
 	r := start(t, s)
-	told := func(clients, upstream authority.Pair) []admin.Certificate {
-		return []admin.Certificate{
+	told := func(clients, upstream authority.Pair) []report.Certificate {
+		return []report.Certificate{
 			{File: s.TLS.ClientCert, Until: clients.TLS.Leaf.NotAfter},
 			{File: s.TLS.UpstreamCert, Until: upstream.TLS.Leaf.NotAfter},
 		}
@@ -105,14 +105,14 @@ func TestADatabaseThatIsNotAnsweredSaysWhyAndWhatToDo(t *testing.T) {
 	server.Exec(t, revoked, "REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC")
 	s.LeaseDatabase = revoked
 	r := start(t, s)
-	d := r.tells(t, "a judgement", func(s admin.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
+	d := r.tells(t, "a judgement", func(s report.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
 	if d.IDs != "none" || !strings.Contains(d.IDsWhy, "was revoked from PUBLIC") {
 		t.Errorf("it tells %+v", d)
 	}
 	absent := settings(t, server.Migrated(t), "hopeful")
 	absent.Databases = []string{"not_there_at_all"}
 	r = start(t, absent)
-	d = r.tells(t, "why it was not judged", func(s admin.State) bool {
+	d = r.tells(t, "why it was not judged", func(s report.State) bool {
 		return strings.Contains(s.Databases[0].IDsWhy, "does not exist")
 	}).Databases[0]
 	if d.IDs != "none" || d.Segments != "none" || !d.Judged.IsZero() {
@@ -129,12 +129,12 @@ func TestADatabaseSaysThatPostgreSQLIsAwayWhileItIsAndKeepsItsPermission(t *test
 		t.Errorf("before, it tells %+v", d)
 	}
 	thaw := server.Freeze(t, cluster)
-	d := r.tells(t, "that nobody answers", func(s admin.State) bool { return s.Databases[0].Away != "" }).Databases[0]
+	d := r.tells(t, "that nobody answers", func(s report.State) bool { return s.Databases[0].Away != "" }).Databases[0]
 	if d.IDs != "all" || d.Judged.IsZero() {
 		t.Errorf("while PostgreSQL is away it tells %+v", d)
 	}
 	thaw()
-	r.tells(t, "that PostgreSQL is back", func(s admin.State) bool { return s.Databases[0].Away == "" })
+	r.tells(t, "that PostgreSQL is back", func(s report.State) bool { return s.Databases[0].Away == "" })
 }
 
 func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
@@ -142,9 +142,9 @@ func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ('order', 1000)")
 	r := start(t, settings(t, direct, "numbers"))
-	r.tells(t, "that numbers are answered", func(s admin.State) bool { return s.Databases[0].Segments == "qualified" })
+	r.tells(t, "that numbers are answered", func(s report.State) bool { return s.Databases[0].Segments == "qualified" })
 	server.Do(t, r.connect(t), "SELECT pgflurry.next_segment('order')")
-	all := r.tells(t, "the tag", func(s admin.State) bool { return len(s.Segments) == 1 }).Segments
+	all := r.tells(t, "the tag", func(s report.State) bool { return len(s.Segments) == 1 }).Segments
 	if s := all[0]; s.Database != server.Name(t, direct) || s.Tag != "order" || s.Given != 1 || s.Fetches == 0 ||
 		s.Left+s.Given < 1000 || s.Skipped != 0 {
 		t.Errorf("it tells %+v", s)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/admin"
 	"pgflurry/fresh"
 	"pgflurry/lease"
+	"pgflurry/report"
 )
 
 // surveyName is the default application_name of the survey's connection.
@@ -48,7 +48,7 @@ type survey struct {
 	keeper  *lease.Keeper
 	clock   clock
 	role    string
-	workers *atomic.Pointer[admin.Workers] // what was read; must not be modified
+	workers *atomic.Pointer[report.Workers] // what was read; must not be modified
 }
 
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
@@ -86,7 +86,7 @@ func (s *survey) rest(took time.Duration) time.Duration {
 
 // read replaces the last result. After a failure it replaces only the problem.
 func (s *survey) read(ctx context.Context) {
-	next := &admin.Workers{}
+	next := &report.Workers{}
 	err := s.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		listing, err := lease.List(ctx, conn, false)
 		if err != nil {
@@ -125,9 +125,9 @@ func (s *survey) problem(err error) string {
 }
 
 // workersOf are the rows of a listing, and the number of proxy workers in each state.
-func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
-	w := admin.Workers{
-		Rows:   make([]admin.Worker, len(l.Rows)),
+func workersOf(l lease.Listing, own lease.Stats) report.Workers {
+	w := report.Workers{
+		Rows:   make([]report.Worker, len(l.Rows)),
 		Counts: map[string]int{workerHeld: 0, workerResting: 0, workerFree: l.NeverUsed, workerRetired: 0},
 	}
 	for i, r := range l.Rows {
@@ -142,7 +142,7 @@ func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
 		if r.ReservedUntil != nil && *r.ReservedUntil == 0 {
 			left = nil // it has no mark yet
 		}
-		w.Rows[i] = admin.Worker{
+		w.Rows[i] = report.Worker{
 			Number: r.Worker, State: state, Node: r.Node, Address: r.Address, Version: r.Version, Left: left,
 			Term: r.Term, Acquired: when(r.AcquiredAt), Renewed: when(r.RenewedAt),
 			Released: when(r.ReleasedAt), Retired: when(r.RetiredAt),

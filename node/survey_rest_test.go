@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
+	"pgflurry/report"
 )
 
 func TestASurveyRestsLongerWhereReadingsAreSlowOrNodesAreMany(t *testing.T) {
@@ -16,15 +16,15 @@ func TestASurveyRestsLongerWhereReadingsAreSlowOrNodesAreMany(t *testing.T) {
 		1000:  {0: 50 * time.Second, time.Second: 100 * time.Second},
 		65000: {0: mostSurvey},
 	} {
-		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}
-		s.workers.Store(&admin.Workers{Counts: map[string]int{workerHeld: held}})
+		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[report.Workers]{}}
+		s.workers.Store(&report.Workers{Counts: map[string]int{workerHeld: held}})
 		for took, rest := range cases {
 			if got := s.rest(took); got != rest {
 				t.Errorf("after %v with %d nodes it rests %v; expected %v", took, held, got, rest)
 			}
 		}
 	}
-	if got := (&survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}).rest(0); got != usualSurvey {
+	if got := (&survey{pause: usualSurvey, workers: &atomic.Pointer[report.Workers]{}}).rest(0); got != usualSurvey {
 		t.Errorf("before it has read anything it rests %v", got)
 	}
 }
@@ -52,8 +52,8 @@ func TestASurveyAfterAFailureReadsAgainSoon(t *testing.T) {
 		0:    {time.Millisecond: usualSurvey, 5 * time.Second: mostAfterFailure},
 		1000: {5 * time.Second: 50 * time.Second},
 	} {
-		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}
-		s.workers.Store(&admin.Workers{Counts: map[string]int{workerHeld: held}, Problem: "no answer in time"})
+		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[report.Workers]{}}
+		s.workers.Store(&report.Workers{Counts: map[string]int{workerHeld: held}, Problem: "no answer in time"})
 		for took, rest := range cases {
 			if got := s.rest(took); got != rest {
 				t.Errorf("after a failure that took %v, with %d nodes, it rests %v; expected %v", took, held, got, rest)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
+	"pgflurry/report"
 	"pgflurry/tests/support/server"
 )
 
@@ -32,7 +32,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	first.answers(t)
 	second := surveyed(t, direct, "lease_surveyor", "second")
 	second.answers(t)
-	w := first.tells(t, "two workers that are held", func(s admin.State) bool {
+	w := first.tells(t, "two workers that are held", func(s report.State) bool {
 		return s.Workers.Counts["held"] == 2 && s.Workers.Problem == ""
 	}).Workers
 	states := make(map[string]string) // by node name
@@ -57,7 +57,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	if err := second.end(t); err != nil {
 		t.Error(err)
 	}
-	first.tells(t, "that the other's worker rests", func(s admin.State) bool {
+	first.tells(t, "that the other's worker rests", func(s report.State) bool {
 		return s.Workers.Counts["held"] == 1 && s.Workers.Counts["resting"] == 1
 	})
 }
@@ -68,14 +68,14 @@ func TestASurveyThatMayNotReadSaysWhatToGrantAndKeepsWhatItKnew(t *testing.T) {
 	server.Role(t, direct, "lease_blinded")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_blinded')")
 	r := surveyed(t, direct, "lease_blinded", "blinded")
-	r.tells(t, "its own worker", func(s admin.State) bool { return s.Workers.Counts["held"] == 1 })
+	r.tells(t, "its own worker", func(s report.State) bool { return s.Workers.Counts["held"] == 1 })
 	server.Exec(t, direct, "REVOKE SELECT ON pgflurry.worker FROM lease_blinded")
-	w := r.tells(t, "a problem", func(s admin.State) bool { return s.Workers.Problem != "" }).Workers
+	w := r.tells(t, "a problem", func(s report.State) bool { return s.Workers.Problem != "" }).Workers
 	if !strings.Contains(w.Problem, "CALL pgflurry.grant_lease('lease_blinded');") || w.Counts["held"] != 1 {
 		t.Errorf("it tells %+v", w)
 	}
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_blinded')")
-	r.tells(t, "that all is well again", func(s admin.State) bool { return s.Workers.Problem == "" })
+	r.tells(t, "that all is well again", func(s report.State) bool { return s.Workers.Problem == "" })
 }
 
 func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
@@ -89,13 +89,13 @@ func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
 	server.Exec(t, direct, "SELECT public.next_snowflake()")
 	server.Eventually(t, server.Connect(t, direct), "(pgflurry.snowflake_clock()).ahead_ms < 0")
 	began := r.State().At
-	w := r.tells(t, "a reading", func(s admin.State) bool { return s.Workers.Read.After(began) }).Workers
+	w := r.tells(t, "a reading", func(s report.State) bool { return s.Workers.Read.After(began) }).Workers
 	if w.FunctionAhead != 0 {
 		t.Errorf("a function whose last ID is of the past is %v ahead", w.FunctionAhead)
 	}
 	server.FunctionClock(t, direct, "'1 hour'")
 	server.Exec(t, direct, "SELECT public.next_snowflake()")
-	w = r.tells(t, "that it is ahead", func(s admin.State) bool { return s.Workers.FunctionAhead != 0 }).Workers
+	w = r.tells(t, "that it is ahead", func(s report.State) bool { return s.Workers.FunctionAhead != 0 }).Workers
 	if w.FunctionAhead < 59*time.Minute || w.FunctionAhead > time.Hour {
 		t.Errorf("a function whose last ID is an hour ahead is told as %v ahead", w.FunctionAhead)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"pgflurry/admin"
 	"pgflurry/logs"
+	"pgflurry/report"
 )
 
 const (
@@ -49,7 +50,7 @@ func newSupervisor(log *slog.Logger) *supervisor {
 // follow reports READY, then the state of the node. When ctx ends it reports STOPPING and how long that may take. It
 // feeds the watchdog only after state has answered: a node whose state blocks for ever has to be restarted. end stops
 // the reports within a second: a manager that does not read must not delay the program's end.
-func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain time.Duration) (end func()) {
+func (s *supervisor) follow(ctx context.Context, state func() report.State, drain time.Duration) (end func()) {
 	s.tell(daemon.SdNotifyReady)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var telling sync.WaitGroup
@@ -79,7 +80,7 @@ func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain
 }
 
 // watch reports changes of the state, and feeds the watchdog, until ctx ends.
-func (s *supervisor) watch(ctx context.Context, state func() admin.State) {
+func (s *supervisor) watch(ctx context.Context, state func() report.State) {
 	every := statusEvery
 	if s.watchdog > 0 {
 		every = min(every, s.watchdog/2)

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgflurry/admin"
 	"pgflurry/logs"
+	"pgflurry/report"
 )
 
 // manager is a fake service manager that records its messages. Several goroutines may use it.
@@ -47,11 +47,11 @@ func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 		}
 		hangs := make(chan struct{})
 		asked := 0
-		end := s.follow(t.Context(), func() admin.State {
+		end := s.follow(t.Context(), func() report.State {
 			if asked++; asked == 2 {
 				<-hangs
 			}
-			return admin.State{}
+			return report.State{}
 		}, time.Second)
 		if n := signs(); n != 1 || manager.told()[0] != "READY=1" {
 			t.Fatalf("at the beginning it was told %q", manager.told())
@@ -75,8 +75,8 @@ func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 		var manager manager
 		s := &supervisor{tell: manager.tell}
 		var draining atomic.Bool
-		end := s.follow(t.Context(), func() admin.State {
-			return admin.State{Listening: true, Address: "127.0.0.1:6432", Draining: draining.Load()}
+		end := s.follow(t.Context(), func() report.State {
+			return report.State{Listening: true, Address: "127.0.0.1:6432", Draining: draining.Load()}
 		}, time.Second)
 		time.Sleep(time.Hour)
 		draining.Store(true)
@@ -95,7 +95,7 @@ func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 		var manager manager
 		s := &supervisor{tell: manager.tell}
 		ctx, stop := context.WithCancel(t.Context())
-		end := s.follow(ctx, func() admin.State { return admin.State{} }, 30*time.Second)
+		end := s.follow(ctx, func() report.State { return report.State{} }, 30*time.Second)
 		s.reloads(func() {
 			stop()
 			synctest.Wait()
@@ -119,7 +119,7 @@ func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
 			manager.tell(lines...)
 		}}
 		ctx, stop := context.WithCancel(t.Context())
-		end := s.follow(ctx, func() admin.State { return admin.State{} }, time.Second)
+		end := s.follow(ctx, func() report.State { return report.State{} }, time.Second)
 		stop()
 		end()
 		if told := manager.told(); !slices.Contains(told, "STOPPING=1") {
@@ -137,7 +137,7 @@ func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
 			}
 		}}
 		ctx, stop := context.WithCancel(t.Context())
-		end := s.follow(ctx, func() admin.State { return admin.State{} }, time.Second)
+		end := s.follow(ctx, func() report.State { return report.State{} }, time.Second)
 		time.Sleep(time.Hour)
 		stop()
 		end()

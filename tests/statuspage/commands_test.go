@@ -7,27 +7,28 @@ import (
 	"time"
 
 	"pgflurry/admin"
+	"pgflurry/report"
 	"pgflurry/tests/support/program"
 )
 
 // wrong returns states that together show every warning.
-func wrong(now time.Time) []admin.State {
-	held := admin.Lease{Held: true, Granted: true, Worker: 7, Window: time.Minute, Renewed: now.Add(-time.Minute)}
-	states := []admin.State{{
+func wrong(now time.Time) []report.State {
+	held := report.Lease{Held: true, Granted: true, Worker: 7, Window: time.Minute, Renewed: now.Add(-time.Minute)}
+	states := []report.State{{
 		At: now, Lease: held,
-		Clock:        admin.Clock{Known: true, Slowed: true, Ahead: time.Second},
-		Workers:      admin.Workers{Read: now, Opens: now.Add(time.Minute), FunctionAhead: time.Minute},
-		Databases:    []admin.Database{{Name: "shop", IDs: "none"}},
-		Certificates: []admin.Certificate{{File: "a.crt", Until: now}},
-		Namespace:    admin.Namespace{End: now},
-		Sessions:     admin.Sessions{Full: true, Limit: 10},
-		IDDatabase: admin.IDDatabase{
+		Clock:        report.Clock{Known: true, Slowed: true, Ahead: time.Second},
+		Workers:      report.Workers{Read: now, Opens: now.Add(time.Minute), FunctionAhead: time.Minute},
+		Databases:    []report.Database{{Name: "shop", IDs: "none"}},
+		Certificates: []report.Certificate{{File: "a.crt", Until: now}},
+		Namespace:    report.Namespace{End: now},
+		Sessions:     report.Sessions{Full: true, Limit: 10},
+		IDDatabase: report.IDDatabase{
 			Name: "ids", Full: true, Limit: 10, Hides: "shop",
-			Accounts: admin.Accounts{Needed: true, Problem: "it is not there", From: "pgflurry.client"},
+			Accounts: report.Accounts{Needed: true, Problem: "it is not there", From: "pgflurry.client"},
 		},
-	}, {At: now, Lease: held, Clock: admin.Clock{Known: true, Ahead: time.Hour}}}
+	}, {At: now, Lease: held, Clock: report.Clock{Known: true, Ahead: time.Hour}}}
 	for _, reason := range []string{"gate", "none_free", "copy", "no_namespace", "unanswered", "lost"} {
-		states = append(states, admin.State{At: now, Lease: admin.Lease{Reason: reason, Worker: 7}})
+		states = append(states, report.State{At: now, Lease: report.Lease{Reason: reason, Worker: 7}})
 	}
 	return states
 }

@@ -1,0 +1,9 @@
+// Package report has the values that operators see: a node at one moment, and its parts. Each room fills its own part.
+// The node puts the parts together, and metrics, status page, service manager and SHOW read them as they are.
+//
+//	state.go     State, the whole; namespace, databases, segments, certificates
+//	lease.go     the worker that the node holds, its clock, the worker table
+//	clients.go   clients, the ID database, the upstream
+//
+// A value of this package never changes after it was handed out.
+package report

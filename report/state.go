@@ -1,0 +1,85 @@
+package report
+
+import "time"
+
+// State is a node at one moment. Counters count since the process began.
+type State struct {
+	At      time.Time // by the wall clock
+	Started time.Time
+	Version string // of the program
+	Name    string // the node's
+	Address string // for clients, as in the worker table
+	// Upstream is where sessions go.
+	Upstream string
+
+	LinesLost int64 // lines of the log that a slow reader lost
+
+	Listening bool // clients are accepted
+	Draining  bool
+
+	Namespace Namespace
+	Lease     Lease
+	Clock     Clock
+	Workers   Workers
+	Answers   Answers
+	Sessions  Sessions
+	Upstreams Upstreams
+	// IDDatabase has its own counters: Answers and Sessions include none of it. The page adds them up.
+	IDDatabase IDDatabase
+	Databases  []Database // as listed
+	Segments   []Segment  // by database and tag
+	// Certificates are those that the node shows, to clients and to its upstream.
+	Certificates []Certificate
+	// Reloaded is when the configuration was last read without an error.
+	Reloaded time.Time
+}
+
+// Namespace is the ID space. The zero value: not read yet.
+type Namespace struct {
+	ID        string    // UUID
+	Layout    string    // such as 41/0/10/12
+	End       time.Time // of its timestamps
+	Region    *int      // region of the lease database; nil: the ID space has no regions
+	Lowest    int       // the first worker
+	Workers   int       // how many there are from Lowest on, those of functions included
+	Functions int       // how many of the first ones belong to functions of databases
+}
+
+// Past is the first number after the workers.
+func (n Namespace) Past() int { return n.Lowest + n.Workers }
+
+// Decoded is the content of an ID.
+type Decoded struct {
+	ID         int64
+	Base32     string    // the ID as text
+	Time       time.Time // the start of its tick; zero: an old key, which has no time
+	Datacenter *int      // nil: the layout has none
+	Worker     int
+	Sequence   int
+	Function   bool // the worker belongs to the function of a database
+}
+
+// Database is a listed database.
+type Database struct {
+	Name        string
+	IDs         string // all, qualified (only calls with their schema), none
+	IDsWhy      string // why not all; may be empty
+	IDsHint     string
+	Segments    string // all, qualified, none
+	SegmentsWhy string
+	Judged      time.Time // time of the last look that judged it; zero: none
+	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
+}
+
+// Segment is one tag of one database.
+type Segment struct {
+	Database, Tag        string
+	Left, Given, Skipped int64 // numbers: in memory, given, lost to this process
+	Fetches, Unknown     int64 // fetches, and those with an unknown outcome
+}
+
+// Certificate is one certificate of a file.
+type Certificate struct {
+	File  string
+	Until time.Time
+}
