@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -71,8 +72,8 @@ type Keeper struct {
 	explain  func(error) error
 	protocol protocol
 
-	last        Grant         // the issuer's grant; its Until is 0 before the first
-	granted     chan struct{} // closed with the first grant
+	issued      atomic.Pointer[issued] // never nil; only the keeper's goroutine writes it
+	granted     chan struct{}          // closed with the first grant
 	grantedOnce sync.Once
 
 	cause   string        // the last failure; empty while all is well
@@ -87,13 +88,20 @@ type Keeper struct {
 	wake       context.CancelFunc // ends the wait under way, if there is one
 }
 
+// issued is what the issuer has: its present grant, or the last one. It outlives a lost lease, because the issuer may
+// finish it. Before the first grant, and after a revoke, it is zero. No other value of this package knows it.
+type issued struct {
+	Grant
+	term int64 // of the lease that it is from
+}
+
 // NewKeeper checks the settings. Nothing happens before Run.
 func NewKeeper(s Settings) (*Keeper, error) {
 	s = s.withDefaults()
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return &Keeper{
+	k := &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
 		granted: make(chan struct{}), failing: logs.Reminder{Every: logs.RemindEvery},
 		ahead: logs.Reminder{Every: logs.RemindEvery}, record: newRecord(), wake: func() {},
@@ -102,7 +110,9 @@ func NewKeeper(s Settings) (*Keeper, error) {
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
 			length: s.Clock.duration, newOwner: newOwner, jitter: s.Jitter,
 		},
-	}, nil
+	}
+	k.issued.Store(new(issued))
+	return k, nil
 }
 
 func (s Settings) withDefaults() Settings {
@@ -294,6 +304,51 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	return nil
 }
 
+// grant hands the grant to the issuer. If the issuer refuses it, its settings differ from the database's, and no later
+// attempt could succeed.
+//
+// If the database has lost a commit, the process may get its own worker again, with an earlier end than the issuer has.
+// The issuer's grant cannot be shortened. It need not be: it was acknowledged to this process, which holds the worker
+// again. It stays until renewals pass it.
+func (k *Keeper) grant(g Grant, term int64, event string) error {
+	if last := k.issued.Load().Grant; g.Worker == last.Worker && g.Until < last.Until {
+		if event != "" {
+			k.logLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
+		}
+		g = last
+	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
+		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w",
+			g.Worker, g.From, g.Until, err)
+	}
+	k.issued.Store(&issued{g, term})
+	k.record.granted()
+	k.logGranted(event)
+	k.grantedOnce.Do(func() { close(k.granted) })
+	return nil
+}
+
+// revoke takes the grant back from the issuer, because the database is closed. The next grant may end earlier than the
+// last. The next attempt is over another connection: the address may lead to the database that has taken the place.
+func (k *Keeper) revoke() {
+	k.issuer.Revoke()
+	k.issued.Store(new(issued))
+	k.store.Close()
+}
+
+// failed records and logs an attempt that granted nothing. If ctx has ended, the keeper itself cut the attempt short,
+// and it is no failure.
+func (k *Keeper) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	held := k.protocol.held != nil
+	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Reason == Closed {
+		held = false // the row still has the lease, but it is good for nothing here
+	}
+	k.record.failed(err, held, k.clock.Monotonic())
+	k.logFailed(err)
+}
+
 // release gives the worker back. If the connection turns out to be dead, it tries once more on a new one.
 func (k *Keeper) release(ctx context.Context) {
 	h := k.protocol.held
@@ -302,10 +357,10 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
-	err := k.store.Release(ctx, h.Lease, h.until)
+	err := k.store.Release(ctx, h.Lease, h.bound.Until)
 	lost := new(Lost)
 	if err != nil && !errors.As(err, &lost) && ctx.Err() == nil {
-		err = k.store.Release(ctx, h.Lease, h.until)
+		err = k.store.Release(ctx, h.Lease, h.bound.Until)
 	}
 	if errors.As(err, &lost) {
 		k.logLost(lost)

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,64 +9,30 @@ import (
 	"pgflurry/logs"
 )
 
-// What a keeper gives to the issuer and to the log. It does not log a healthy renewal. It logs a failure when it
-// begins, when its kind changes, and each minute while it lasts.
+// What a keeper logs. It does not log a healthy renewal. It logs a failure when it begins, when its kind changes, and
+// each minute while it lasts.
 
-// grant hands the grant to the issuer. If the issuer refuses it, its settings differ from the database's, and no later
-// attempt could succeed.
-//
-// If the database has lost a commit, the process may get its own worker again, with an earlier end than the issuer has.
-// The issuer's grant cannot be shortened. It need not be: it was acknowledged to this process, which holds the worker
-// again. It stays until renewals pass it.
-func (k *Keeper) grant(g Grant, term int64, event string) error {
-	if last := k.last; g.Worker == last.Worker && g.Until < last.Until {
-		if event != "" {
-			k.logLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
-		}
-		g = last
-	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
-		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w",
-			g.Worker, g.From, g.Until, err)
-	}
-	lasted := k.failing.Lasted(k.clock.Monotonic())
+// logGranted logs an event that led to a grant, or that grants come again.
+func (k *Keeper) logGranted(event string) {
+	g, now := k.issued.Load(), k.clock.Monotonic()
+	lasted := k.failing.Lasted(now)
 	recovered := k.failing.Right("")
-	k.last, k.cause, k.ended = g, "", false
-	k.record.granted(g, term)
+	k.cause, k.ended = "", false
 	switch {
 	case event != "":
 		// the first grant reserves little; each renewal reserves more, up to the window
-		k.log.Info(event, "worker", g.Worker, "term", term, "reserved", k.left(g.Until),
+		k.log.Info(event, "worker", g.Worker, "term", g.term, "reserved", k.left(),
 			"window", k.clock.duration(k.protocol.window))
 	case recovered:
-		fields := []any{"worker", g.Worker, "reserved", k.left(g.Until)}
+		fields := []any{"worker", g.Worker, "reserved", k.left()}
 		k.log.Info("renewing again", append(fields, logs.Fields(lasted)...)...)
 	}
-	k.grantedOnce.Do(func() { close(k.granted) })
-	return nil
 }
 
-// revoke takes the grant back from the issuer, because the database is closed. The next grant may end earlier than the
-// last. The next attempt is over another connection: the address may lead to the database that has taken the place.
-func (k *Keeper) revoke() {
-	k.issuer.Revoke()
-	k.last = Grant{}
-	k.record.revoked()
-	k.store.Close()
-}
-
-// failed records an attempt that granted nothing. If ctx has ended, the keeper itself cut the attempt short, and it is
-// no failure.
-func (k *Keeper) failed(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
+// logFailed logs an attempt that granted nothing, if it is due.
+func (k *Keeper) logFailed(err error) {
 	finding, explained := findingOf(err), k.explain(err)
 	k.cause = explained.Error()
-	held := k.protocol.held != nil
-	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Reason == Closed {
-		held = false // the row still has the lease, but it is good for nothing here
-	}
-	k.record.failed(err, held, k.clock.Monotonic())
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
@@ -75,15 +40,16 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	fields := append([]any{"cause", explained}, logs.Fields(lasted)...)
 	fields = append(fields, hint.Fields(hint.Of(explained))...)
 	// If there is a grant, IDs continue from it for so long.
-	if left := k.left(k.last.Until); left > 0 {
+	if left := k.left(); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)
 	} else {
 		k.log.Warn(finding+"; calls go to PostgreSQL", fields...)
 	}
 }
 
-// left returns how long it is from the clock to a tick, for people.
-func (k *Keeper) left(until int64) time.Duration {
+// left returns how long the issuer's grant lasts, for people.
+func (k *Keeper) left() time.Duration {
+	until := k.issued.Load().Until
 	return k.clock.duration(max(0, until-max(0, k.clock.Now()))).Round(time.Millisecond)
 }
 
@@ -143,7 +109,8 @@ func (k *Keeper) logLost(l *Lost) {
 
 // logEnd logs once that the grant has ended without a new one.
 func (k *Keeper) logEnd() {
-	if k.ended || k.cause == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
+	until := k.issued.Load().Until
+	if k.ended || k.cause == "" || until == 0 || k.clock.Now() < until {
 		return
 	}
 	k.ended = true

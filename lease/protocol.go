@@ -28,14 +28,14 @@ type protocol struct {
 	elsewhere bool          // the held row is blocked: try another worker next
 }
 
-// held is the present lease. Its grant ends at until, the bound.
+// held is the present lease.
 type held struct {
 	Lease
-	from, until int64         // ticks
-	reserve     int64         // ticks: the window of its last write
-	place       string        // of the last answer that had one
-	since       time.Duration // when it was acquired
-	rest        time.Duration // how long a worker rests that was not released
+	bound   Grant         // what its last acknowledged write permits
+	reserve int64         // ticks: the window of its last write
+	place   string        // of the last answer that had one
+	since   time.Duration // when it was acquired
+	rest    time.Duration // how long a worker rests that was not released
 }
 
 // A step is what to do now: wait, or one attempt. Exactly one of its first three fields is set.
@@ -69,10 +69,10 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 	if p.due > now {
 		return step{wait: p.due - now}
 	}
-	if h := p.held; h != nil && !(p.elsewhere && tick >= h.until) {
+	if h := p.held; h != nil && !(p.elsewhere && tick >= h.bound.Until) {
 		reserve := min(2*h.reserve, p.window)
 		return step{
-			renew: &Renewal{Lease: h.Lease, Acknowledged: h.until, Wanted: tick + reserve, Window: reserve},
+			renew: &Renewal{Lease: h.Lease, Acknowledged: h.bound.Until, Wanted: tick + reserve, Window: reserve},
 			limit: min(max(p.length(h.reserve)/4, shortestAttempt), longestAttempt),
 		}
 	}
@@ -89,8 +89,7 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 // not prolong trust.
 func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 	p.held = &held{
-		Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first,
-		place: a.Place, since: sent, rest: a.Rest,
+		Lease: a.Lease, bound: a.Grant, reserve: p.first, place: a.Place, since: sent, rest: a.Rest,
 	}
 	p.planRenewal(sent, a.Grant.Until-a.Grant.From)
 	return a.Grant
@@ -99,7 +98,7 @@ func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 // renewed raises the bound to the acknowledged mark and no further. tick is the clock after the answer.
 func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick int64) Grant {
 	h := *p.held
-	h.until, h.reserve = r.Until, asked.Window
+	h.bound.Until, h.reserve = r.Until, asked.Window
 	if r.Place != "" {
 		h.place = r.Place
 	}
@@ -109,7 +108,7 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 		reserved = asked.Window
 	}
 	p.planRenewal(sent, reserved)
-	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
+	return h.bound
 }
 
 // planRenewal plans the next renewal for when a third of the reserved time has passed, or after the longest pause.

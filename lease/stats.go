@@ -19,7 +19,7 @@ type Stats struct {
 	// Left is the time from now to the end of Last, by the clock of IDs, which follows the database's. 0: the grant has
 	// ended, or Run has.
 	Left time.Duration
-	Term int64 // of the present or last lease
+	Term int64 // of the lease that Last is from
 
 	Told   bool          // the database has acknowledged something, so its clock is known
 	Clean  time.Duration // when the last acknowledgement arrived
@@ -66,7 +66,7 @@ type record struct {
 	renewalTimes *histogram.Histogram
 
 	mu    sync.Mutex
-	stats Stats // without the fields that change with time
+	stats Stats // without the grant, and without the fields that change with time
 	ended bool
 }
 
@@ -88,6 +88,8 @@ func (k *Keeper) Stats() Stats {
 	s.Renewals, s.Acquisitions = maps.Clone(s.Renewals), maps.Clone(s.Acquisitions)
 	r.mu.Unlock()
 	s.RenewalDurations = r.renewalTimes.Snapshot()
+	g := k.issued.Load() // after the lock: a recorded grant is there
+	s.Granted, s.Last, s.Term = g.Until > 0, g.Grant, g.term
 	s.At, s.Ahead = k.clock.Monotonic(), k.clock.ahead()
 	if s.Granted && !ended {
 		s.Left = k.clock.until(s.Last.Until)
@@ -137,12 +139,11 @@ func (r *record) acknowledged(micros int64, sent, received time.Duration) {
 	r.stats.Told, r.stats.Micros, r.stats.Clean, r.stats.Trip = true, micros, received, received-sent
 }
 
-// granted records the issuer's grant.
-func (r *record) granted(g Grant, term int64) {
+// granted records that the issuer has a grant.
+func (r *record) granted() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &r.stats
-	s.Held, s.Granted, s.Last, s.Term, s.Cause, s.Opens = true, true, g, term, nil, 0
+	r.stats.Held, r.stats.Cause, r.stats.Opens = true, nil, 0
 }
 
 // failed records an attempt that granted nothing, at a monotonic time. held: the keeper still has a lease.
@@ -156,13 +157,6 @@ func (r *record) failed(err error, held bool, at time.Duration) {
 	if lost := new(Lost); errors.As(err, &lost) {
 		r.stats.Lost, r.stats.LostAt = lost, at
 	}
-}
-
-// revoked records that the issuer has no grant any more.
-func (r *record) revoked() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stats.Granted, r.stats.Last = false, Grant{}
 }
 
 // forgot records that the database has lost acknowledged writes.

@@ -26,14 +26,14 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		guard: "acknowledged before raised: what was asked for is not what was granted", file: "lease/protocol.go",
-		from: "h.until, h.reserve = r.Until, asked.Window",
-		to:   "h.until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
+		from: "h.bound.Until, h.reserve = r.Until, asked.Window",
+		to:   "h.bound.Until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
 	},
 	{
 		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "lease/keeper.go",
 		from: "default:\n\t\tk.protocol.unknownRenew(err, received)",
-		to: "default:\n\t\tk.protocol.unknownRenew(err, received); _ = k.grant(Grant{r.Worker, k.protocol.held.from, " +
-			"max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
+		to: "default:\n\t\tk.protocol.unknownRenew(err, received); " +
+			"_ = k.grant(Grant{r.Worker, k.protocol.held.bound.From, max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
 	},
 	{
 		guard: "a notice is a failure", file: "acknowledge/acknowledge.go",
@@ -83,7 +83,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "a renewal does not reach back behind from", file: "lease/protocol.go",
-		from: "From: h.from, Until: h.until}", to: "From: 0, Until: h.until}",
+		from: "return h.bound\n", to: "return Grant{Worker: h.Worker, Until: h.bound.Until}\n",
 	},
 	{
 		guard: "from is a bound: in a tick entered by the clock", file: "generator/generator.go",
@@ -115,16 +115,16 @@ var mutants = []mutant{
 	},
 	{
 		guard: "a renewal tells what was acknowledged, so that a lost commit is noticed", file: "lease/protocol.go",
-		from: "Acknowledged: h.until,", to: "Acknowledged: 0,",
+		from: "Acknowledged: h.bound.Until,", to: "Acknowledged: 0,",
 		test: "Invariant1", in: "lease",
 	},
 	{
 		guard: "a release tells what was acknowledged, so that a forgotten mark comes back", file: "lease/keeper.go",
-		from: "Release(ctx, h.Lease, h.until)", to: "Release(ctx, h.Lease, h.from)", times: 2,
+		from: "Release(ctx, h.Lease, h.bound.Until)", to: "Release(ctx, h.Lease, h.bound.From)", times: 2,
 		test: "AReleaseTells", in: "lease",
 	},
 	{
-		guard: "the grant of a closed database is taken back", file: "lease/log.go",
+		guard: "the grant of a closed database is taken back", file: "lease/keeper.go",
 		from: "\tk.issuer.Revoke()\n", to: "",
 	},
 	{
@@ -133,7 +133,7 @@ var mutants = []mutant{
 		test: "ByTurns",
 	},
 	{
-		guard: "a grant is never shortened", file: "lease/log.go",
+		guard: "a grant is never shortened", file: "lease/keeper.go",
 		from: "g.Worker == last.Worker && g.Until < last.Until {", to: "false {",
 		test: "SecondFault",
 	},
