@@ -88,6 +88,7 @@ func testOptions() map[string]string {
 	return map[string]string{
 		"fsync": "off", "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
 		"max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on",
+		"max_wal_size": "128MB", // the folder may be in memory
 		// After a crash the server waits for its children. One that has a connection and no startup packet yet gets no
 		// signal, so the server would wait for authentication_timeout, a minute by default.
 		"authentication_timeout": "15s",
@@ -141,20 +142,22 @@ func PublicDir(t testing.TB) string {
 	return dir
 }
 
+// publicDir makes the folder in TMPDIR if that is set, else in memory if there is enough.
 func publicDir() (string, error) {
-	dir, err := os.MkdirTemp("", "pgflurry-")
-	if err != nil {
-		return "", err
+	parent := ""
+	if os.Getenv("TMPDIR") == "" {
+		parent = memory()
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return "", err
+	dir, err := newPublic(parent)
+	if err != nil || postgres.Passable(filepath.Join(dir, "data")) == nil {
+		return dir, err
 	}
-	if postgres.Passable(filepath.Join(dir, "data")) == nil {
-		return dir, nil
-	}
-	// That user cannot reach TMPDIR.
-	os.RemoveAll(dir)
-	dir, err = os.MkdirTemp("/tmp", "pgflurry-")
+	os.RemoveAll(dir) // that user cannot reach TMPDIR
+	return newPublic("/tmp")
+}
+
+func newPublic(parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, "pgflurry-")
 	if err != nil {
 		return "", err
 	}
