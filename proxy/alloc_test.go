@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
@@ -43,13 +44,28 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
-	s.conversation = newConversation(false, newBatches(), s.mayAnswer)
-	relay, err := s.conversation.takeReply(wire.BackendReadyForQuery, []byte{wire.StatusIdle})
-	if !relay || err != nil {
-		panic("a session that does not start")
-	}
-	s.conversation.relayed()
+	s.conversation = conversation.New(conversation.Session{Allows: s.mayAnswer}, conversation.NewBatches())
+	s.hears(wire.BackendReadyForQuery, wire.StatusIdle)
 	return s
+}
+
+// hears lets upstream say a message that is relayed.
+func (s *session) hears(kind byte, body ...byte) {
+	if relay, err := s.conversation.TakeReply(kind, body); !relay || err != nil {
+		panic("a reply that is not relayed")
+	}
+	s.conversation.Relayed()
+}
+
+// prepares lets the session know a statement of ours.
+func (s *session) prepares(name string) {
+	for _, m := range [][]byte{parse(name, ourText), syncIt} {
+		if _, err := s.conversation.Forwards(m[0], m[frame.HeaderSize:], true); err != nil {
+			panic(err)
+		}
+	}
+	s.hears(wire.BackendParseComplete)
+	s.hears(wire.BackendReadyForQuery, wire.StatusIdle)
 }
 
 // readOnce reads once. It allocates nothing, so only one goroutine at a time may use it.
@@ -112,11 +128,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(request, nil)
-			f, ok := statement.Match([]byte("SELECT next_snowflake()"))
-			if !ok {
-				t.Fatal("no match")
-			}
-			s.conversation.knownUnnamed = &known{form: f, state: live}
+			s.prepares("")
 			s.once(t)
 			if s.counts.all() == 0 {
 				t.Fatal("nothing was answered")
@@ -171,9 +183,9 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.conversation.owed.Load() != 0 || s.counts.all() != 0 {
+			if s.conversation.Owed() != 0 || s.counts.all() != 0 {
 				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
-					s.conversation.owed.Load(), s.counts.all())
+					s.conversation.Owed(), s.counts.all())
 			}
 		})
 	}
@@ -203,11 +215,10 @@ func (s *session) replies() error {
 
 func BenchmarkAnswer(b *testing.B) {
 	var fifty []byte
-	names := make(map[string]*known)
-	f, _ := statement.Match([]byte("SELECT next_snowflake()"))
+	var names []string
 	for i := range 50 {
 		name := fmt.Sprintf("P0_%d", i+1)
-		names[name] = &known{form: f, state: live}
+		names = append(names, name)
 		fifty = append(fifty, join(bind("", name), describeIt, executeAll)...)
 	}
 	for name, request := range map[string][]byte{
@@ -218,7 +229,9 @@ func BenchmarkAnswer(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := quietSession(request, nil)
-			s.conversation.named = names
+			for _, name := range names {
+				s.prepares(name)
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				s.once(b)

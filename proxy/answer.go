@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
@@ -26,7 +27,7 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 	defer s.runs.Reset() // nobody gets what was drawn for a batch that is declined
 	defer s.tagRuns.Reset()
 	if f.Kind == wire.FrontendQuery {
-		form := c.query
+		form := c.Query()
 		n := form.Rows * len(form.Columns)
 		if err := s.reserve(form.TagOr(nil), n); err != nil {
 			s.decline(err, 1)
@@ -35,16 +36,16 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		if err := s.writeQuery(form); err != nil {
 			return false, err
 		}
-		c.answeredQuery()
+		c.AnsweredQuery()
 		s.count(form.Kind(), 1, n)
 	} else {
 		if err := s.reserveBatch(); err != nil {
-			s.decline(err, c.batch.statements())
+			s.decline(err, c.Batch().Statements())
 			return false, nil
 		}
 		var count batchCount
-		for i := range c.batch.requests {
-			u := &c.batch.requests[i]
+		for i := range c.Batch().Requests {
+			u := &c.Batch().Requests[i]
 			if err := s.writeRequests(u); err != nil {
 				return false, err
 			}
@@ -55,9 +56,9 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 				s.count(statement.FormKind(k), n, count.values[k])
 			}
 		}
-		c.answeredBatch(in.Held())
+		c.AnsweredBatch(in.Held())
 	}
-	s.out = wire.AppendReady(s.out, c.status)
+	s.out = wire.AppendReady(s.out, c.Status())
 	// The buffer may still have messages that upstream owes nothing for, such as stray CopyData.
 	if err := s.flushCommitted(); err != nil {
 		return false, err
@@ -69,10 +70,10 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 // batchCount counts, by kind, the statements of a batch and the values they give. Most batches have one kind only.
 type batchCount struct{ statements, values [statement.FormKinds]int }
 
-func (x *batchCount) add(u *request) {
-	k := u.form.Kind()
-	x.statements[k] += u.times
-	x.values[k] += u.times * u.ids()
+func (x *batchCount) add(u *conversation.Request) {
+	k := u.Form.Kind()
+	x.statements[k] += u.Times
+	x.values[k] += u.Times * u.IDs()
 }
 
 // count counts answered statements of one kind, and the IDs or numbers of tags in them.
@@ -105,9 +106,9 @@ func (s *session) writeQuery(f *statement.Form) error {
 
 // writeRequests answers a request as often as the client sent it: [ParseComplete] [ParameterDescription RowDescription]
 // BindComplete [RowDescription], one DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
-func (s *session) writeRequests(u *request) error {
-	formats := s.conversation.batch.formats[u.formats.begin:u.formats.end]
-	for left := u.times; left > 0; left-- {
+func (s *session) writeRequests(u *conversation.Request) error {
+	formats := s.conversation.Batch().Formats(u)
+	for left := u.Times; left > 0; left-- {
 		if err := s.gather(); err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (s *session) writeRequests(u *request) error {
 			return err
 		}
 		// With after <= value a chunk was written in between.
-		if left > 1 && after > value && u.ids() == 1 && u.form.Tag == nil {
+		if left > 1 && after > value && u.IDs() == 1 && u.Form.Tag == nil {
 			left -= s.writeAgain(u, formats, s.out[from:], value-from, after-from, left-1)
 		}
 	}
@@ -126,29 +127,29 @@ func (s *session) writeRequests(u *request) error {
 
 // writeRequest answers a request once. If the answer is one row of one column, that value is at out[value:after],
 // length included.
-func (s *session) writeRequest(u *request, formats []uint16) (value, after int, err error) {
-	if u.parsed {
+func (s *session) writeRequest(u *conversation.Request, formats []uint16) (value, after int, err error) {
+	if u.Parsed {
 		s.out = append(s.out, wire.ParseComplete...)
 	}
-	if u.asked {
+	if u.Asked {
 		s.out = append(s.out, wire.NoParameters...)
-		s.out = wire.AppendRowDescription(s.out, u.form, nil)
+		s.out = wire.AppendRowDescription(s.out, u.Form, nil)
 	}
 	s.out = append(s.out, wire.BindComplete...)
-	if u.shown {
-		s.out = wire.AppendRowDescription(s.out, u.form, formats)
+	if u.Shown {
+		s.out = wire.AppendRowDescription(s.out, u.Form, formats)
 	}
 	value = len(s.out) + frame.HeaderSize + 2
-	if err := s.writeRows(u.form, u.rows, formats); err != nil {
+	if err := s.writeRows(u.Form, u.Rows, formats); err != nil {
 		return 0, 0, err
 	}
 	after = len(s.out)
-	if u.suspends {
+	if u.Suspends {
 		s.out = append(s.out, wire.PortalSuspended...)
 	} else {
-		s.out = wire.AppendComplete(s.out, u.rows)
+		s.out = wire.AppendComplete(s.out, u.Rows)
 	}
-	if u.closed {
+	if u.Closed {
 		s.out = append(s.out, wire.CloseComplete...)
 	}
 	return value, after, nil
@@ -157,13 +158,13 @@ func (s *session) writeRequest(u *request, formats []uint16) (value, after int, 
 // writeAgain answers a request that gives one ID up to n more times. It copies reply, the first answer, and replaces
 // reply[value:after] by the next ID. It returns how many it answered: as many as fit into the chunk and as are
 // consecutive.
-func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, after, n int) int {
+func (s *session) writeAgain(u *conversation.Request, formats []uint16, reply []byte, value, after, n int) int {
 	n = min(n, (frame.ReplyChunk-len(s.out))/len(reply))
 	if n <= 0 {
 		return 0
 	}
 	first, n := s.runs.Consecutive(n)
-	text, format := u.form.Columns[0].Text, wire.FormatOf(formats, 0)
+	text, format := u.Form.Columns[0].Text, wire.FormatOf(formats, 0)
 	for i := range n {
 		before := len(s.out)
 		s.out = append(s.out, reply[:value]...)
@@ -216,14 +217,14 @@ func (s *session) gather() error {
 // reserveBatch takes all that the batch asks for. Numbers of tags come first because they are more likely to be
 // missing; then it takes all IDs at once.
 func (s *session) reserveBatch() error {
-	b := s.conversation.batch
+	b := s.conversation.Batch()
 	ids := 0
-	for i := range b.requests {
-		u := &b.requests[i]
-		n := u.times * u.ids()
-		if u.form.Tag == nil {
+	for i := range b.Requests {
+		u := &b.Requests[i]
+		n := u.Times * u.IDs()
+		if u.Form.Tag == nil {
 			ids += n
-		} else if err := s.reserve(u.form.TagOr(b.tags[u.tag.begin:u.tag.end]), n); err != nil {
+		} else if err := s.reserve(u.Form.TagOr(b.Tag(u)), n); err != nil {
 			return err
 		}
 	}

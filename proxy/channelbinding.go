@@ -33,7 +33,7 @@ func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	if kind == wire.AuthDone {
 		s.loggedIn()
 	}
-	if kind != wire.AuthSASL || s.keepsBinding || s.conversation.started.Load() {
+	if kind != wire.AuthSASL || s.keepsBinding || s.conversation.Started() {
 		return true, nil
 	}
 	offer, cut := scram.WithoutPlus(mechanisms)
@@ -59,10 +59,10 @@ func authMessage(kind int, parts ...[]byte) []byte {
 
 // checkBinding checks a client's first SCRAM message after an offer without PLUS.
 func (s *session) checkBinding(body []byte) error {
-	if !s.bindingCut.Load() || s.conversation.started.Load() {
+	if !s.bindingCut.Load() || s.conversation.Started() {
 		return nil
 	}
-	mechanism, first := cutName(body)
+	mechanism, first := wire.CutName(body)
 	if string(mechanism) == scram.Plus || string(mechanism) == scram.Plain && len(first) > 4 && first[4] == 'y' {
 		return clientError{code: failBinding}
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -74,7 +75,7 @@ func (s *session) malformed(cause error) error {
 
 // mayRead runs before each read. While the proxy drains, a session that owes nothing ends here.
 func (s *session) mayRead() error {
-	s.conversation.awaitRoom()
+	s.conversation.AwaitRoom()
 	if s.proxy.draining.Load() && s.atRest() {
 		return clientError{code: failDraining}
 	}
@@ -138,18 +139,18 @@ func (s *session) flushAnswers() error {
 // takeMessage answers, holds or forwards one message.
 func (s *session) takeMessage(f frame.Frame) error {
 	in, c := s.fromClient, s.conversation
-	if f.Kind == wire.FrontendCopyData && !c.holds() {
+	if f.Kind == wire.FrontendCopyData && !c.Holds() {
 		in.Pass(f.Size)
 		return nil
 	}
-	switch c.hear(f.Kind, f.Body, f.Size) {
-	case hold:
+	switch c.Hear(f.Kind, f.Body, f.Size) {
+	case conversation.Hold:
 		in.Hold(f.Size)
 		if f.Kind == wire.FrontendExecute {
-			in.Hold(c.repeats(in.Held(), in.Unread()))
+			in.Hold(c.Repeats(in.Held(), in.Unread()))
 		}
 		return nil
-	case answer:
+	case conversation.Answer:
 		if done, err := s.answer(f); done || err != nil {
 			return err
 		}
@@ -163,11 +164,11 @@ func (s *session) takeMessage(f frame.Frame) error {
 // forwardHeld forwards the held messages.
 func (s *session) forwardHeld() error {
 	in, c := s.fromClient, s.conversation
-	if !c.holds() {
+	if !c.Holds() {
 		return nil
 	}
 	left := len(in.Held())
-	c.release()
+	c.Release()
 	in.Rewind()
 	for left > 0 {
 		f, err := in.Next()
@@ -187,9 +188,7 @@ func (s *session) forward(f frame.Frame) error {
 	if err := s.note(f); err != nil {
 		return err
 	}
-	if s.conversation.unpermitted > 0 {
-		s.countUnpermitted()
-	}
+	s.countUnpermitted()
 	s.fromClient.Pass(f.Size)
 	if f.Kind == wire.FrontendTerminate {
 		s.leaving.Store(true) // before upstream can react
@@ -201,18 +200,18 @@ func (s *session) forward(f frame.Frame) error {
 // note tells the conversation about a message that is about to be forwarded. It keeps the messages that must go to
 // upstream first in s.before.
 func (s *session) note(f frame.Frame) error {
-	if f.Kind == wire.FrontendPassword && !s.conversation.started.Load() {
+	if f.Kind == wire.FrontendPassword && !s.conversation.Started() {
 		if err := s.checkBinding(f.Body); err != nil {
 			return err
 		}
 	}
-	if s.conversation.mustWait(f.Kind) {
+	if s.conversation.MustWait(f.Kind) {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		s.conversation.awaitCopy()
+		s.conversation.AwaitCopy()
 	}
-	before, err := s.conversation.forwards(f.Kind, f.Body, f.Whole)
+	before, err := s.conversation.Forwards(f.Kind, f.Body, f.Whole)
 	switch {
 	case err != nil:
 		return clientError{failDesync, err}
@@ -228,7 +227,7 @@ func (s *session) note(f frame.Frame) error {
 func (s *session) streamMessage() error {
 	in := s.fromClient
 	if f, err := in.Next(); err == nil && f.Kind == wire.FrontendPassword && f.Size > frame.HeaderSize+maxPassword &&
-		!s.conversation.started.Load() {
+		!s.conversation.Started() {
 		return s.malformed(frame.LengthError{Kind: f.Kind, Length: uint32(f.Size - 1), Limit: maxPassword})
 	}
 	if err := s.forwardHeld(); err != nil {

@@ -54,7 +54,7 @@ func (s *session) decline(err error, statements int) {
 // countUnpermitted counts the statements that were forwarded since its last call because of Permission. It does not
 // count those of a database that is not listed: nobody expects answers there.
 func (s *session) countUnpermitted() {
-	n := s.conversation.takeUnpermitted()
+	n := s.conversation.TakeUnpermitted()
 	if n > 0 && s.permission != nil {
 		s.proxy.counters.declined[DeclineNotAnswerable].Add(int64(n))
 	}

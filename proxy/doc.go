@@ -12,9 +12,7 @@
 //	client ──►                         └─ answer.go ─┐
 //	       ◄── one whole message at a time ◄─────────┴── replies.go ◄── upstream
 //
-//	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
-//	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch, wait.go when the
-//	client has to wait. It does no I/O.
+// Package conversation decides: answer, hold or forward. It has the conditions, by their numbers.
 //
 // A client of the ID database leaves this path after admit. inside.go hands it to Settings.Inside, which needs no
 // upstream.
@@ -35,7 +33,7 @@
 // Both write to the client, whole messages under one lock, and both use the conversation. Neither waits for the other,
 // with two exceptions. The client's goroutine waits while upstream owes thousands of batches, or a thousand before the
 // login is over. It also waits for the fate of a Query that may copy in, before it sends what must not become part of
-// that copy (unnamed.go).
+// that copy (conversation/unnamed.go).
 //
 // A write to the client may wait for ever, and the other goroutine may wait for its lock. So a timer looks at a write
 // that waits (frame.Writer.GiveUp). It ends the write if upstream has ended and the client takes nothing.
@@ -65,6 +63,7 @@
 // stats.go has the values for operators, counters.go the counters behind them. decline.go says why a statement was not
 // answered, reason.go why a session ended.
 //
+//   - conversation decides who answers.
 //   - frame reads and writes messages.
 //   - wire knows what the messages are.
 //   - statement knows which text is an answered form.
@@ -73,48 +72,12 @@
 //   - scram exchanges passwords.
 //   - pgtls does TLS on both sides.
 //
-// # A batch is answered whole or forwarded whole
-//
-// A batch is a Query, a FunctionCall, or extended-query messages up to and including their Sync. The proxy holds
-// extended-query messages back while it may still answer their batch:
-//
-//	([Parse ""] [Describe statement] Bind(portal "") [Describe portal ""] Execute(portal "") [Close portal ""])+ Sync
-//
-// At the first message that does not fit, the proxy forwards all that it holds and the rest of the batch. It does the
-// same at a Flush, with a full buffer, and when the client's stream ends. Answering is an optimisation: in doubt the
-// proxy forwards. It answers a batch if all of these hold, in the terms of
-// https://www.postgresql.org/docs/current/protocol-flow.html:
-//
-//  1. The session is no replication session, and the proxy can match its replies to its batches (below).
-//  2. Its database belongs to the namespace, and each name in the form can only mean what is ours, or PostgreSQL's own
-//     (Permission).
-//  3. Upstream owes nothing: startup is over, and the ReadyForQuery of every forwarded batch has been relayed.
-//  4. The last ReadyForQuery said I or T, never E.
-//  5. The text of each statement is an answered form (package statement). For a named statement, or one of an earlier
-//     batch, the proxy knows the text (known.go). Its Parse stood in a batch without an error, and nothing since then
-//     may have replaced or deallocated it.
-//  6. There are no result formats, one, or one per column; each is 0 or 1. The parameters are exactly those of the
-//     form.
-//  7. Execute asks for all rows: max_rows is 0, or at least the number of rows.
-//  8. The IDs of the batch come at once, or the first of them within 50 ms (package draw). The numbers of all tags come
-//     at once or within 200 ms.
-//
-// From 3 it follows that a local reply never waits behind another reply. Skipping after an error, implicit transactions
-// and statements in flight stay PostgreSQL's business.
-//
-// When the proxy cannot match replies to batches any more, the session only relays from there on. That happens after:
-//
-//   - a message that PostgreSQL does not know,
-//   - a Query or FunctionCall inside an unfinished batch: upstream owes nothing for it if the batch has failed,
-//   - a COPY FROM STDIN by the extended protocol,
-//   - another batch that is sent before the data of a Query's COPY FROM STDIN has ended.
-//
 // # Invariants
 //
 // Each has a test of its name.
 //
 //  1. Bytes outside answered batches reach upstream unchanged and in order. The proxy may send messages of its own in
-//     front of a batch (unnamed.go), never within one.
+//     front of a batch (conversation/unnamed.go), never within one.
 //  2. Bytes from upstream reach the client unchanged and in order, with two exceptions. The proxy swallows replies to
 //     its own messages, and it removes SCRAM with channel binding from an offer where it cannot work
 //     (channelbinding.go). 1 and 2 leave out the password exchange where the proxy asks for the password (login.go).

@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 )
 
 // How a session ends. Whichever side ends first, the other gets all messages that can still reach it, and nothing is
@@ -44,7 +45,7 @@ func (s *session) upstreamEnded(err error) {
 
 // upstreamLost reports that upstream has ended a session that had logged in.
 func (s *session) upstreamLost() {
-	if s.conversation.started.Load() && !s.leaving.Load() {
+	if s.conversation.Started() && !s.leaving.Load() {
 		s.proxy.lost()
 	}
 }
@@ -92,7 +93,7 @@ func (s *session) upstreamGone(err error) clientError {
 // then closes its socket. That close may overtake the alert that says why.
 func (s *session) refusesTLS(err error) bool {
 	failed := new(net.OpError)
-	if s.conversation.started.Load() || !errors.As(err, &failed) {
+	if s.conversation.Started() || !errors.As(err, &failed) {
 		return false
 	}
 	conn, _ := s.upstream.(upstreamConn)
@@ -125,7 +126,7 @@ func (s *session) clientEnded(err error) {
 		s.leaving.Store(true)
 		s.farewell(own.code)
 		if own.code == failDraining {
-			_, _ = s.upstream.Write(terminateMessage)
+			_, _ = s.upstream.Write(wire.Terminate)
 		}
 	}
 	s.leaving.Store(true)
@@ -156,7 +157,7 @@ func (s *session) endsWithReign() (callOff func() bool) {
 func (s *session) demoted() {
 	_ = s.upstream.SetWriteDeadline(longAgo)
 	s.log.Info("session ended: its server is not the primary any more")
-	if s.conversation.started.Load() {
+	if s.conversation.Started() {
 		s.kill(failDemoted)
 	} else {
 		s.kill(failMoved)
@@ -185,12 +186,12 @@ func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 // atRest says that the session can end without a loss: no transaction, nothing owed, nothing half sent in either
 // direction.
 func (s *session) atRest() bool {
-	return s.conversation.atRest() && s.fromClient.Empty() && s.toClient.Idle()
+	return s.conversation.AtRest() && s.fromClient.Empty() && s.toClient.Idle()
 }
 
 // loginLate ends a session whose first ReadyForQuery has not come in time.
 func (s *session) loginLate() {
-	if !s.conversation.started.Load() {
+	if !s.conversation.Started() {
 		s.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
 		s.kill(failLogin)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/conversation"
 )
 
 // opens brings another session to its first ReadyForQuery.
@@ -106,8 +108,8 @@ func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 // Closing a connection waits for its reader, which may be busy with the other connection.
 func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
 	r := newRig(t, &counter{})
-	go r.client.Write(bytes.Repeat(query("x"), 2*maxOwed))
-	r.takes(query("x"), maxOwed)
+	go r.client.Write(bytes.Repeat(query("x"), 2*conversation.MaxOwed))
+	r.takes(query("x"), conversation.MaxOwed)
 	r.waits()
 	r.proxy.Drain(over())
 	r.proxy.Wait()

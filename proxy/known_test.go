@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bytes"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -147,75 +145,6 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 		join(none, ourRow, types, ourRow, none, ourRow, ready('I')))
 	r.send(counted("s"))
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
-}
-
-func TestNoMoreThanAThousandNamesAreRememberedAtATime(t *testing.T) {
-	r := newRig(t, &counter{})
-	fill := func(from string) {
-		for i := range maxNamed + 1 {
-			r.learns(from + strconv.Itoa(i))
-		}
-	}
-	fill("s")
-	r.knowsNot("s" + strconv.Itoa(maxNamed))
-	r.knows("s"+strconv.Itoa(maxNamed-1), "1")
-	r.relays(query("DISCARD ALL"), join(complete("DISCARD ALL"), ready('I')))
-	fill("t")
-	r.knows("t1", "2")
-}
-
-func TestRememberedStatementsHaveALimitOfColumns(t *testing.T) {
-	r := newRig(t, &counter{})
-	const wide = 50
-	text := "SELECT next_snowflake()" + strings.Repeat(", next_snowflake()", wide-1)
-	for i := range maxColumns/wide + 1 {
-		r.relays(join(parse("w"+strconv.Itoa(i), text), syncIt), join(parseDone, ready('I')))
-	}
-	c := r.only().conversation
-	columns := func() int {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.columns
-	}
-	if n := columns(); n != maxColumns {
-		t.Errorf("statements of %d columns are remembered; expected %d", n, maxColumns)
-	}
-	r.relays(join(parse("w0", "SELECT 1"), syncIt), join(parseDone, ready('I')))
-	if n := columns(); n != maxColumns-wide {
-		t.Errorf("after one is forgotten %d columns are remembered; expected %d", n, maxColumns-wide)
-	}
-	r.learns("narrow")
-	r.knows("narrow", "1")
-}
-
-func TestFormsAreNotRememberedInADatabaseThatIsNeverAnswered(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{})
-	r.send(startup("user", "u", "database", "unlisted"))
-	r.upstream = <-r.arrivals
-	r.toUpstream(startup("user", "u", "database", "unlisted"))
-	r.reply(authOK, ready('I'))
-	r.toClient(authOK, ready('I'))
-	r.learns("s")
-	r.knowsNot("s")
-	c := r.only().conversation
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.named["s"].form != neverAnswered {
-		t.Error("the form of a statement is remembered")
-	}
-}
-
-// However many names a batch without an end parses, it keeps no more.
-func TestABatchMakesNoMoreThanAThousandNames(t *testing.T) {
-	r := newRig(t, &counter{})
-	go r.client.Write(bytes.Repeat(parse("", ourText), 3*maxNamed))
-	r.takes(parse("", ourText), 3*maxNamed)
-	c := r.only().conversation
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := len(c.ledger.last().learns); n > maxNamed {
-		t.Errorf("the batch would make %d statements", n)
-	}
 }
 
 func TestAClosedUnnamedStatementIsGone(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
@@ -128,7 +129,7 @@ type Proxy struct {
 	whyNot      func(error) Decline
 	lost        func() // upstream has ended a session
 	buffers     *frame.Buffers
-	batches     *batches
+	batches     *conversation.Batches
 	ctx         context.Context // ends after Drain
 	stop        context.CancelFunc
 
@@ -156,7 +157,7 @@ func New(s Settings) (*Proxy, error) {
 		hosts: s.Upstream, reign: s.Reign, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		dialTimeout: s.DialTimeout, deafTime: cmp.Or(s.deafTime, deafTime),
 		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
-		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
+		buffers: frame.NewBuffers(), batches: conversation.NewBatches(), limits: newLimits(fairTime),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}

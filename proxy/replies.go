@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -92,11 +93,11 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 			s.upstreamFatal(f.Body)
 		}
 	}
-	relay, err = s.conversation.takeReply(f.Kind, f.Body)
+	relay, err = s.conversation.TakeReply(f.Kind, f.Body)
 	if err != nil {
 		err = clientError{failDesync, err}
 	}
-	if !s.ready && s.conversation.started.Load() {
+	if !s.ready && s.conversation.Started() {
 		s.ready = true
 		s.proxy.counters.count(loginOK)
 		s.proxy.counters.loginTimes.Observe(time.Since(s.proxy.made) - s.admitted.since)
@@ -115,7 +116,7 @@ func (s *session) streamReply() error {
 	case err != nil:
 		return err
 	case !relay: // no reply to the proxy's own messages is larger than a buffer
-		return clientError{failDesync, errTorn}
+		return clientError{failDesync, conversation.ErrTorn}
 	}
 	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
 }
@@ -124,11 +125,11 @@ func (s *session) streamReply() error {
 // client has its ReadyForQuery, nothing is owed any more, and no local reply can overtake these bytes.
 func (s *session) flushReplies() error {
 	in := s.fromUpstream
-	if len(in.Committed()) == 0 && s.conversation.done == 0 {
+	if len(in.Committed()) == 0 && !s.conversation.Unrelayed() {
 		return nil
 	}
 	return s.tell(func(w io.Writer) error {
-		s.conversation.relayed()
+		s.conversation.Relayed()
 		return in.Flush(w)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
@@ -42,7 +43,7 @@ type session struct {
 	key        string          // cancels its statements; guarded by Proxy.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
-	conversation *conversation
+	conversation *conversation.Conversation
 	// keepsBinding says that both peers see the same certificate, so SCRAM's channel binding works across the proxy
 	// (channelbinding.go).
 	keepsBinding bool
@@ -145,7 +146,7 @@ func (s *session) ended(cause error) {
 // countLogin counts a session that ended before it had logged in. takeReply counts the others.
 func (s *session) countLogin() {
 	switch {
-	case s.conversation.started.Load():
+	case s.conversation.Started():
 	case s.closedFor() == closedRefused:
 		s.proxy.counters.count(loginRefused)
 	default:
@@ -201,8 +202,9 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 		toClient: frame.NewWriter(client), permission: p.permission(o.database), segments: p.segments(o.database),
 		fromClient: frame.NewInbox(client, p.buffers),
 	}
-	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)
-	s.conversation.unlisted = s.permission == nil
+	s.conversation = conversation.New(conversation.Session{
+		Replication: o.replication, Unlisted: s.permission == nil, Allows: s.mayAnswer,
+	}, p.batches)
 	s.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reach(login); err != nil {
@@ -241,7 +243,7 @@ func (s *session) relay(login time.Time) error {
 	go func() {
 		err := s.safely(s.relayUpstream)
 		s.upstreamEnded(err)
-		s.conversation.end() // these three release relayClient, whatever it waits for
+		s.conversation.End() // these three release relayClient, whatever it waits for
 		s.upstream.Close()   // without replies, nothing more needs to reach upstream
 		s.client.Close()
 		ended <- err

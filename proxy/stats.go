@@ -70,7 +70,7 @@ func (p *Proxy) Stats() Stats {
 	open := [tally.States]int{}
 	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
 		sum.add(s)
-		open[s.conversation.state()]++
+		open[s.conversation.State()]++
 	}
 	open[tally.Login] += max(int(clients)-len(all)-int(guests), 0)
 

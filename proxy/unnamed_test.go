@@ -17,47 +17,49 @@ func prepared(t *testing.T, status byte) *rig {
 	return r
 }
 
+var closeStatement, closePortal = wire.CloseUnnamedStatement, wire.CloseUnnamedPortal
+
 var callIt = message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 
 var other = join(parse("s", "SELECT 5"), bind("p", "s"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
 
 func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *testing.T) {
-	both := join(closeUnnamedStatement, closeUnnamedPortal)
+	both := join(closeStatement, closePortal)
 	for name, c := range map[string]struct {
 		status     byte
 		next, sent []byte
 	}{
-		"a named statement":              {'I', other, closeUnnamedStatement},
-		"a Parse of a name":              {'I', join(parse("n", "SELECT 1"), syncIt), closeUnnamedStatement},
-		"a Parse that cannot be decoded": {'I', join(parse("", "SELECT '\xff'"), syncIt), closeUnnamedStatement},
+		"a named statement":              {'I', other, closeStatement},
+		"a Parse of a name":              {'I', join(parse("n", "SELECT 1"), syncIt), closeStatement},
+		"a Parse that cannot be decoded": {'I', join(parse("", "SELECT '\xff'"), syncIt), closeStatement},
 		"a Parse whose end is missing": {
-			'I', join(message('P', z(""), z("SELECT 1"), []byte{0, 1}), syncIt), closeUnnamedStatement,
+			'I', join(message('P', z(""), z("SELECT 1"), []byte{0, 1}), syncIt), closeStatement,
 		},
 		"a Parse larger than the buffer": {
-			'I', join(parse("", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement,
+			'I', join(parse("", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeStatement,
 		},
 		"a Parse, behind a portal":      {'T', join(parse("", "SELECT 1"), syncIt), both},
 		"but not a Parse that drops it": {'I', join(parse("", "SELECT 1"), syncIt), nil},
 		"a Bind with a long name": {
-			'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement,
+			'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeStatement,
 		},
 		"a Bind to a portal with such a name": {
-			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), join(closeUnnamedStatement, ourParse),
+			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), join(closeStatement, ourParse),
 		},
 		"a Bind to a portal whose name PostgreSQL cuts": {
-			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 64)), ""), syncIt), join(closeUnnamedStatement, ourParse),
+			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 64)), ""), syncIt), join(closeStatement, ourParse),
 		},
 		"a Bind without the end of a name": {
-			'I', join(message('B', []byte("x")), syncIt), closeUnnamedStatement,
+			'I', join(message('B', []byte("x")), syncIt), closeStatement,
 		},
-		"a malformed Sync":    {'I', message('S', []byte{'x'}), closeUnnamedStatement},
-		"a malformed Flush":   {'I', join(message('H', []byte{'x'}), syncIt), closeUnnamedStatement},
+		"a malformed Sync":    {'I', message('S', []byte{'x'}), closeStatement},
+		"a malformed Flush":   {'I', join(message('H', []byte{'x'}), syncIt), closeStatement},
 		"a portal in a block": {'T', join(executeAll, syncIt), both},
 		"the statement that the client parsed": {
-			'I', join(bindIt, executeAll, describeIt, syncIt), join(closeUnnamedStatement, ourParse),
+			'I', join(bindIt, executeAll, describeIt, syncIt), join(closeStatement, ourParse),
 		},
 		"the same, described": {
-			'I', join(message('D', []byte{'S', 0}), syncIt), join(closeUnnamedStatement, ourParse),
+			'I', join(message('D', []byte{'S', 0}), syncIt), join(closeStatement, ourParse),
 		},
 		"the same, in a block": {
 			'T', join(bindIt, describeIt, describeIt, syncIt), join(both, ourParse),
@@ -87,7 +89,7 @@ func TestAQueryAndASyncPutOffTheClose(t *testing.T) {
 			r.requestAnswered("1", 'I')
 			r.relays(c.between, c.reply)
 			r.send(other)
-			r.toUpstream(closeUnnamedStatement, other)
+			r.toUpstream(closeStatement, other)
 		})
 	}
 	t.Run("a Query that succeeds leaves nothing", func(t *testing.T) {
@@ -104,7 +106,7 @@ func TestBehindAQueryThatWasAnsweredThereIsNoStatement(t *testing.T) {
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 	run := join(bindIt, executeAll, syncIt)
 	r.send(run)
-	r.toUpstream(closeUnnamedStatement, run)
+	r.toUpstream(closeStatement, run)
 	r.reply(closeDone, theirFailure, ready('I'))
 	r.toClient(theirFailure, ready('I')) // 26000, as without the proxy
 	r.answersAgain("2")
@@ -122,7 +124,7 @@ func TestNothingIsClosedThatUpstreamDoesNotHave(t *testing.T) {
 		"both were closed": func(r *rig) byte {
 			r.begins()
 			r.relays(join(parse("", "SELECT 5"), bindIt, syncIt), join(parseDone, bindDone, ready('T')))
-			r.relays(join(closeUnnamedPortal, closeUnnamedStatement, syncIt), join(closeDone, closeDone, ready('T')))
+			r.relays(join(closePortal, closeStatement, syncIt), join(closeDone, closeDone, ready('T')))
 			return 'T'
 		},
 	} {
@@ -137,8 +139,8 @@ func TestNothingIsClosedThatUpstreamDoesNotHave(t *testing.T) {
 
 func TestWhatUpstreamMayHaveIsClosedAlsoBehindABatchThatFailed(t *testing.T) {
 	for name, failed := range map[string][]byte{
-		"the Close may have been skipped": join(parse("", "SELECT 5"), bindIt, closeUnnamedPortal,
-			closeUnnamedStatement, syncIt),
+		"the Close may have been skipped": join(parse("", "SELECT 5"), bindIt, closePortal,
+			closeStatement, syncIt),
 		"a Query that was refused": query("bad"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +148,7 @@ func TestWhatUpstreamMayHaveIsClosedAlsoBehindABatchThatFailed(t *testing.T) {
 			r.relays(failed, join(theirFailure, ready('I')))
 			r.requestAnswered("1", 'I')
 			r.send(other)
-			r.toUpstream(closeUnnamedStatement, other)
+			r.toUpstream(closeStatement, other)
 		})
 	}
 }
@@ -172,7 +174,7 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 			r.requestAnswered("1", 'T')
 			run := join(bindIt, describeIt, describeIt, syncIt)
 			r.send(run)
-			r.toUpstream(closeUnnamedStatement, closeUnnamedPortal, ourParse, run)
+			r.toUpstream(closeStatement, closePortal, ourParse, run)
 			r.reply(c.reply)
 			r.toClient(c.relayed)
 			if name == "as they should be" {
@@ -205,7 +207,7 @@ func TestOfTheProxysOwnBatchBeforeAFunctionCallTheClientGetsErrorsAlone(t *testi
 			r := prepared(t, 'T')
 			r.requestAnswered("1", 'T')
 			r.send(callIt, query("COMMIT"))
-			r.toUpstream(closeUnnamedStatement, closeUnnamedPortal, syncIt, callIt, query("COMMIT"))
+			r.toUpstream(closeStatement, closePortal, syncIt, callIt, query("COMMIT"))
 			r.reply(c.reply, complete("COMMIT"), ready('I'))
 			r.toClient(c.relayed, complete("COMMIT"), ready('I'))
 			r.answersAgain("2")
@@ -218,8 +220,8 @@ func TestOfTheProxysOwnBatchBeforeAFunctionCallTheClientGetsErrorsAlone(t *testi
 func TestBehindAQueryThatMayCopyTheCloseWaits(t *testing.T) {
 	copies := query("/* all */ cOpY t FROM STDIN")
 	for name, next := range map[string]struct{ sent, before []byte }{
-		"a batch":        {other, closeUnnamedStatement},
-		"a FunctionCall": {callIt, join(closeUnnamedStatement, syncIt)},
+		"a batch":        {other, closeStatement},
+		"a FunctionCall": {callIt, join(closeStatement, syncIt)},
 	} {
 		for what, reply := range map[string][]byte{
 			"it copies":   copyIn,
@@ -252,7 +254,7 @@ func TestBehindAQueryThatMayCopyTheCloseWaits(t *testing.T) {
 		r := prepared(t, 'I')
 		r.requestAnswered("1", 'I')
 		r.send(query("BEGIN"), other)
-		r.toUpstream(query("BEGIN"), closeUnnamedStatement, other)
+		r.toUpstream(query("BEGIN"), closeStatement, other)
 	})
 	t.Run("nor one behind which nothing needs a Close", func(t *testing.T) {
 		r := newRig(t, &counter{})
@@ -270,7 +272,7 @@ func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
 			r := prepared(t, 'I')
 			r.requestAnswered("1", 'I')
 			r.send(other)
-			r.toUpstream(closeUnnamedStatement, other)
+			r.toUpstream(closeStatement, other)
 			r.reply(stray)
 			if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {
 				t.Fatalf("the client got %q; expected FATAL 08P01", got)

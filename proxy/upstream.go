@@ -222,5 +222,5 @@ func (s *session) refused(login time.Time) bool {
 	defer context.AfterFunc(s.over, hangUp)()
 	f, err := s.fromUpstream.Await()
 	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == wire.BackendErrorResponse &&
-		string(errorField(f.Body, 'C')) == "28000"
+		string(wire.ErrorField(f.Body, 'C')) == "28000"
 }

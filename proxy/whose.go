@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+
+	"pgflurry/proxy/wire"
 )
 
 // whose adds to each log line of a session whose it is. log has the session's number and the client's address already.
@@ -23,8 +25,8 @@ var serverStops = []string{"57P01", "57P02", "57P03"}
 // upstreamFatal notes that upstream has sent a FATAL. Before the first ReadyForQuery that is a refused login. Its text
 // is for the client only.
 func (s *session) upstreamFatal(body []byte) {
-	code := string(errorField(body, 'C'))
-	if s.conversation.started.Load() {
+	code := string(wire.ErrorField(body, 'C'))
+	if s.conversation.Started() {
 		s.because(closedUpstream)
 		if slices.Contains(serverStops, code) {
 			s.upstreamLost()
@@ -33,4 +35,10 @@ func (s *session) upstreamFatal(body []byte) {
 	}
 	s.because(closedRefused)
 	s.log.Info("login refused by PostgreSQL", "sqlstate", code)
+}
+
+// isFatal reads the severity of an ErrorResponse from the field that is never translated.
+func isFatal(body []byte) bool {
+	severity := string(wire.ErrorField(body, 'V'))
+	return severity == "FATAL" || severity == "PANIC"
 }

@@ -9,6 +9,25 @@ import (
 	"pgflurry/proxy/statement"
 )
 
+// CutName splits off a name, which ends with a zero byte. In a truncated message the end of the name may be missing.
+// Then everything counts as the name, and the name is never empty.
+func CutName(b []byte) (name, rest []byte) {
+	name, rest, found := bytes.Cut(b, []byte{0})
+	if !found && len(name) == 0 {
+		name = []byte{'?'}
+	}
+	return name, rest
+}
+
+// CutTarget reads the target of a Describe or Close: portal or statement, and its name.
+func CutTarget(body []byte) (what byte, name []byte) {
+	if len(body) == 0 {
+		return 0, []byte{'?'}
+	}
+	name, _ = CutName(body[1:])
+	return body[0], name
+}
+
 // CutParam splits off a parameter. It returns false for NULL, whose size is -1.
 func CutParam(b []byte) (value, rest []byte, ok bool) {
 	if len(b) < 4 {
@@ -96,4 +115,19 @@ func ParseBool(text string) (truth, ok bool) {
 		return false, true
 	}
 	return false, false
+}
+
+// ErrorField finds one field of an ErrorResponse, https://www.postgresql.org/docs/current/protocol-error-fields.html.
+func ErrorField(body []byte, name byte) []byte {
+	for len(body) > 1 {
+		field, rest, ok := bytes.Cut(body[1:], []byte{0})
+		if !ok {
+			return nil
+		}
+		if body[0] == name {
+			return field
+		}
+		body = rest
+	}
+	return nil
 }

@@ -20,6 +20,14 @@ var (
 	EmptyQuery      = Encoded(&pgproto3.EmptyQueryResponse{})
 )
 
+// Messages of a proxy's own to its upstream.
+var (
+	CloseUnnamedStatement = Encoded(&pgproto3.Close{ObjectType: OfStatement})
+	CloseUnnamedPortal    = Encoded(&pgproto3.Close{ObjectType: OfPortal})
+	Sync                  = Encoded(&pgproto3.Sync{})
+	Terminate             = Encoded(&pgproto3.Terminate{})
+)
+
 // Encoded is a message as it goes over the wire. It is for constants: if one cannot be encoded, that is a bug.
 func Encoded(m interface{ Encode([]byte) ([]byte, error) }) []byte {
 	b, err := m.Encode(nil)

@@ -294,7 +294,7 @@ var inTable = []mutant{
 }
 
 // drawnByRapid are the packages whose tests know rapid's flags.
-var drawnByRapid = []string{"tests/simulation", "generator", "lease", "proxy"}
+var drawnByRapid = []string{"tests/simulation", "generator", "lease", "proxy/conversation"}
 
 // histories matches the tests of tests/simulation that hold the invariants.
 const histories = "TestInvariants"
@@ -306,7 +306,9 @@ func all() (list []mutant) {
 		list = append(list, m)
 	}
 	for _, m := range inConversation {
-		m.in = "proxy"
+		if m.in == "" {
+			m.in = "proxy/conversation"
+		}
 		if m.test == "" {
 			m.test = "AConversation"
 		}

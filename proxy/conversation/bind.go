@@ -1,4 +1,4 @@
-package proxy
+package conversation
 
 import (
 	"encoding/binary"

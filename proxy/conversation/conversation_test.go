@@ -1,4 +1,4 @@
-package proxy
+package conversation
 
 import (
 	"flag"
@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
@@ -16,7 +15,7 @@ import (
 // talk is a conversation between a client and a model of PostgreSQL, next to the same client and a model without a
 // proxy. Messages of upstream may be in flight for any time.
 type talk struct {
-	c        *conversation
+	c        *Conversation
 	upstream *postgres
 	direct   *postgres
 	held     []clientMessage
@@ -36,7 +35,7 @@ type clientMessage struct {
 
 func newTalk() *talk {
 	t := &talk{upstream: newPostgres(), direct: newPostgres(), fresh: true}
-	t.c = newConversation(false, newBatches(), func(*statement.Form) bool { return true })
+	t.c = New(Session{Allows: func(*statement.Form) bool { return true }}, NewBatches())
 	t.coming = []said{{wire.BackendReadyForQuery, "I"}}
 	t.hears(1)
 	return t
@@ -45,7 +44,7 @@ func newTalk() *talk {
 // hears lets the conversation take some messages of upstream.
 func (t *talk) hears(n int) {
 	for ; n > 0 && len(t.coming) > 0; n-- {
-		relay, err := t.c.takeReply(t.coming[0].kind, []byte(t.coming[0].body))
+		relay, err := t.c.TakeReply(t.coming[0].kind, []byte(t.coming[0].body))
 		if err != nil {
 			panic(err)
 		}
@@ -54,22 +53,22 @@ func (t *talk) hears(n int) {
 		}
 		t.coming = t.coming[1:]
 	}
-	t.c.relayed()
+	t.c.Relayed()
 }
 
 // says lets the client send a message. decline makes the IDs run out.
 func (t *talk) says(m clientMessage, decline bool) {
 	t.sayDirectly(m)
-	d := t.c.hear(m.kind, m.body, frame.HeaderSize+len(m.body))
+	d := t.c.Hear(m.kind, m.body, headerSize+len(m.body))
 	switch {
-	case d == hold:
+	case d == Hold:
 		t.held = append(t.held, m)
 		return
-	case d == answer && !decline:
+	case d == Answer && !decline:
 		t.answer(m)
 		return
 	}
-	t.c.release()
+	t.c.Release()
 	for _, h := range append(t.held, m) {
 		t.forward(h)
 	}
@@ -77,13 +76,13 @@ func (t *talk) says(m clientMessage, decline bool) {
 }
 
 func (t *talk) forward(m clientMessage) {
-	before, err := t.c.forwards(m.kind, m.body, true)
+	before, err := t.c.Forwards(m.kind, m.body, true)
 	if err != nil {
 		panic(err)
 	}
 	for len(before) > 0 {
 		size := int(before[4]) + 1
-		t.coming = append(t.coming, t.upstream.take(before[0], before[frame.HeaderSize:size])...)
+		t.coming = append(t.coming, t.upstream.take(before[0], before[headerSize:size])...)
 		before = before[size:]
 	}
 	t.coming = append(t.coming, t.upstream.take(m.kind, m.body)...)
@@ -99,36 +98,36 @@ func (t *talk) answer(m clientMessage) {
 	if m.kind == wire.FrontendQuery {
 		say(wire.BackendDataRow, "an ID")
 		say(wire.BackendCommandComplete, "SELECT 1\x00")
-		t.c.answeredQuery()
+		t.c.AnsweredQuery()
 		t.portal, t.parsed = true, false
 	} else {
 		var bytes []byte
 		for _, h := range t.held {
 			bytes = append(bytes, message(h.kind, h.body)...)
 		}
-		for _, u := range t.c.batch.requests {
-			if u.parsed {
+		for _, u := range t.c.Batch().Requests {
+			if u.Parsed {
 				say(wire.BackendParseComplete, "")
 				t.parsed = true
 			}
-			if u.asked {
+			if u.Asked {
 				say(wire.BackendParameterDescription, "\x00\x00")
 				say(wire.BackendRowDescription, oursText)
 			}
 			say(wire.BackendBindComplete, "")
-			if u.shown {
+			if u.Shown {
 				say(wire.BackendRowDescription, oursText)
 			}
 			say(wire.BackendDataRow, "an ID")
 			say(wire.BackendCommandComplete, "SELECT 1\x00")
-			if u.closed {
+			if u.Closed {
 				say(wire.BackendCloseComplete, "")
 			}
 		}
-		t.c.answeredBatch(bytes)
+		t.c.AnsweredBatch(bytes)
 		t.held, t.portal = nil, true
 	}
-	say(wire.BackendReadyForQuery, string(t.c.status))
+	say(wire.BackendReadyForQuery, string(t.c.Status()))
 }
 
 // sayDirectly sends the message to PostgreSQL without a proxy. That model has forgotten what an answered batch leaves
@@ -249,12 +248,12 @@ func (t *talk) sayBatch(batch []clientMessage, decline bool) {
 
 // willAnswer tries whether the proxy answers the batch.
 func (t *talk) willAnswer(batch []clientMessage) bool {
-	defer t.c.release()
+	defer t.c.Release()
 	for _, m := range batch {
-		switch t.c.hear(m.kind, m.body, frame.HeaderSize+len(m.body)) {
-		case answer:
+		switch t.c.Hear(m.kind, m.body, headerSize+len(m.body)) {
+		case Answer:
 			return true
-		case forward:
+		case Forward:
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package proxy
+package conversation
 
 import (
 	"bytes"
@@ -18,33 +18,33 @@ import (
 // After the Closes the statement is gone (26000), and so is the portal (34000). If the client's batch begins by using
 // the statement, the Parse that was answered follows the Closes, and makes the statement again. A Query needs no help:
 // it drops both as it begins to run. But if it copies in, upstream would take the Closes behind it for the copy's data.
-// So a batch that needs them waits until upstream has begun to copy, or has run the Query (awaitCopy).
+// So a batch that needs them waits until upstream has begun to copy, or has run the Query (AwaitCopy).
 //
 // Close of the statement comes first, because it cannot fail. The proxy omits it if a Parse follows that does the same.
 type unnamed struct {
 	statementDiffers bool   // the client's statement is another one, or gone
 	portalDiffers    bool   // the same for the portal
 	parse            []byte // the Parse of the client's statement; empty: it has none
+
+	there unnamedObjects // what upstream may have, going by its replies so far; guarded by Conversation.mu
 }
 
 // inTheWay says whether upstream may have an object that the client does not mean.
-func (c *conversation) inTheWay() bool {
-	s := &c.unnamed
-	return s.statementDiffers && c.there&unnamedStatement != 0 || s.portalDiffers && c.there&unnamedPortal != 0
+func (s *unnamed) inTheWay() bool {
+	return s.statementDiffers && s.there&unnamedStatement != 0 || s.portalDiffers && s.there&unnamedPortal != 0
 }
 
 // putRight makes the messages that must go in front of a batch that begins with this one. It enters them in e, the
 // batch's entry.
-func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
-	s := &c.unnamed
-	portal := s.portalDiffers && c.there&unnamedPortal != 0
-	if s.statementDiffers && c.there&unnamedStatement != 0 && (portal || !dropsUnnamed(kind, body, whole)) {
-		before = append(before, closeUnnamedStatement...)
+func (s *unnamed) putRight(e *entry, all *statements, kind byte, body []byte, whole bool) (before []byte) {
+	portal := s.portalDiffers && s.there&unnamedPortal != 0
+	if s.statementDiffers && s.there&unnamedStatement != 0 && (portal || !dropsUnnamed(kind, body, whole)) {
+		before = append(before, wire.CloseUnnamedStatement...)
 		e.drops |= unnamedStatement
 		e.ownCloses++
 	}
 	if portal {
-		before = append(before, closeUnnamedPortal...)
+		before = append(before, wire.CloseUnnamedPortal...)
 		e.drops |= unnamedPortal
 		e.ownCloses++
 	}
@@ -54,10 +54,10 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 		before = append(before, s.parse...)
 		e.makes |= unnamedStatement
 		e.ownParses++
-		c.knownUnnamed.state = pending
-		e.learns = []*known{c.knownUnnamed}
+		all.unnamed.state = pending
+		e.learns = []*known{all.unnamed}
 	default:
-		c.knownUnnamed = nil
+		all.unnamed = nil
 	}
 	s.statementDiffers, s.portalDiffers, s.parse = false, false, s.parse[:0]
 	return before
@@ -69,10 +69,10 @@ func usesUnnamed(kind byte, body []byte, whole bool) bool {
 	switch kind {
 	case wire.FrontendBind:
 		_, rest, found := bytes.Cut(body, []byte{0})
-		name, _ := cutName(rest)
+		name, _ := wire.CutName(rest)
 		return found && len(name) == 0 || !found && !whole
 	case wire.FrontendDescribe:
-		what, name := cutTarget(body)
+		what, name := wire.CutTarget(body)
 		return what == wire.OfStatement && len(name) == 0
 	}
 	return false
@@ -85,7 +85,7 @@ func dropsUnnamed(kind byte, body []byte, whole bool) bool {
 	if kind != wire.FrontendParse || !whole {
 		return false
 	}
-	name, rest := cutName(body)
+	name, rest := wire.CutName(body)
 	text, _, ok := cutTypes(rest)
 	return ok && len(name) == 0 && isPlain(text)
 }

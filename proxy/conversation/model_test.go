@@ -1,4 +1,4 @@
-package proxy
+package conversation
 
 import (
 	"fmt"
@@ -78,8 +78,8 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 		p.ends()
 		say(wire.BackendReadyForQuery, string(p.status))
 	case wire.FrontendParse:
-		name, rest := cutName(body)
-		text, _ := cutName(rest)
+		name, rest := wire.CutName(body)
+		text, _ := wire.CutName(rest)
 		key := string(name[:min(len(name), wire.NameBytes)])
 		switch {
 		case string(text) == undecodable:
@@ -103,8 +103,8 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 		}
 		say(wire.BackendParseComplete, "")
 	case wire.FrontendBind:
-		portal, rest := cutName(body)
-		name, _ := cutName(rest)
+		portal, rest := wire.CutName(body)
+		name, _ := wire.CutName(rest)
 		text, ok := p.find(string(name))
 		switch _, there := p.portals[string(portal)]; {
 		case !ok:
@@ -118,7 +118,7 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 			say(wire.BackendBindComplete, "")
 		}
 	case wire.FrontendDescribe:
-		what, name := cutTarget(body)
+		what, name := wire.CutTarget(body)
 		if what == wire.OfStatement {
 			text, ok := p.find(string(name))
 			switch {
@@ -141,7 +141,7 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 			say(wire.BackendRowDescription, text)
 		}
 	case wire.FrontendExecute:
-		name, _ := cutName(body)
+		name, _ := wire.CutName(body)
 		text, ok := p.portals[string(name)]
 		switch {
 		case !ok:
@@ -155,7 +155,7 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 			p.run(text, say, fail)
 		}
 	case wire.FrontendClose:
-		what, name := cutTarget(body)
+		what, name := wire.CutTarget(body)
 		key := string(name[:min(len(name), wire.NameBytes)])
 		switch {
 		case what == wire.OfPortal:

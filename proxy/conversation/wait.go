@@ -1,4 +1,4 @@
-package proxy
+package conversation
 
 import (
 	"bytes"
@@ -8,17 +8,17 @@ import (
 
 // The client's goroutine waits for replies in two cases.
 
-// awaitRoom makes a client wait that is many batches ahead of upstream. PostgreSQL would do the same by not reading.
+// AwaitRoom makes a client wait that is many batches ahead of upstream. PostgreSQL would do the same by not reading.
 // The caller must have forwarded all that the client has sent. Then upstream can reply without more from the client.
-func (c *conversation) awaitRoom() {
-	if owed := c.owed.Load(); owed > maxOwed || owed > maxEarly && !c.started.Load() {
-		c.await(func() bool { return c.owed.Load() > maxOwed/2 || !c.started.Load() })
+func (c *Conversation) AwaitRoom() {
+	if owed := c.owed.Load(); owed > MaxOwed || owed > MaxEarly && !c.started.Load() {
+		c.await(func() bool { return c.owed.Load() > MaxOwed/2 || !c.started.Load() })
 	}
 }
 
-// mustWait says whether a message must wait until it is known whether a Query before it copies in (awaitCopy). The
+// MustWait says whether a message must wait until it is known whether a Query before it copies in (AwaitCopy). The
 // message may need messages of the proxy's own in front.
-func (c *conversation) mustWait(kind byte) bool {
+func (c *Conversation) MustWait(kind byte) bool {
 	switch kind {
 	case wire.FrontendQuery, wire.FrontendCopyData, wire.FrontendCopyDone, wire.FrontendCopyFail,
 		wire.FrontendTerminate:
@@ -27,9 +27,9 @@ func (c *conversation) mustWait(kind byte) bool {
 	return c.mayCopy
 }
 
-// awaitCopy waits until it is known of every Query whether it copies in. The caller must have forwarded all that comes
+// AwaitCopy waits until it is known of every Query whether it copies in. The caller must have forwarded all that comes
 // before. PostgreSQL, too, reads the next batch only then.
-func (c *conversation) awaitCopy() {
+func (c *Conversation) AwaitCopy() {
 	c.mayCopy = false
 	c.await(func() bool { return c.owed.Load() > 0 && !c.ledger.copiesIn() })
 }
@@ -37,9 +37,12 @@ func (c *conversation) awaitCopy() {
 // mentionsCopy says whether a text may contain COPY. No other command copies in, and no function can.
 func mentionsCopy(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("copy")) }
 
+// Waits says whether the client's goroutine waits for replies.
+func (c *Conversation) Waits() bool { return c.waiting.Load() }
+
 // await makes the client's goroutine wait for replies while it must, and while they can come. It calls must with the
 // lock.
-func (c *conversation) await(must func() bool) {
+func (c *Conversation) await(must func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting.Store(true)
@@ -49,8 +52,8 @@ func (c *conversation) await(must func() bool) {
 	c.waiting.Store(false)
 }
 
-// end wakes the client's goroutine when the session is over.
-func (c *conversation) end() {
+// End wakes the client's goroutine when the session is over.
+func (c *Conversation) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
