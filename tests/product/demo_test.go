@@ -3,6 +3,7 @@ package product
 import (
 	"errors"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,6 +167,29 @@ func TestDemoUsesAGivenServerAndLeavesItRunning(t *testing.T) {
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a demo on a given server has made a data folder: %v", err)
+	}
+}
+
+func TestDemoBeforeAServersUnixSocketListensOnAPrivateOne(t *testing.T) {
+	cluster := server.Private(t, nil)
+	there := server.Parse(t, cluster.URL("postgres"))
+	there.Host, there.RawQuery = "", url.Values{
+		"host": {cluster.SocketDir}, "port": {strconv.Itoa(cluster.Port)}, "sslmode": {"disable"},
+	}.Encode()
+	cmd := exec.Command(program.Path(t), "demo", "--postgres", there.String())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	d := (&demo{Process: program.StartCommand(t, cmd)}).ready()
+	folder := server.Parse(t, d.url).Query().Get("host")
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("clients connect in %q: %v, %v; expected a folder of the demo's account alone", folder, info, err)
+	}
+	d.psql(t)
+	d.interrupt(t)
+	if code := d.End(); code != 0 {
+		t.Errorf("Ctrl-C ends the demo with %d, expected 0", code)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the demo has left its folder %s: %v", folder, err)
 	}
 }
 
