@@ -5,9 +5,9 @@
 //	                           │ asks                                ▲   ▲
 //	             ┌─────────────┼─────────────┐                       │   │
 //	             ▼             ▼             ▼                       │   │
-//	         generator    permissions     segments ── blocks ────────┘   │
-//	             ▲             ▲                                         │
-//	             │ grants      └── watch ── looks every two seconds ─────┘
+//	         generator       watch ◀────── segments ── blocks ───────┘   │
+//	             ▲             │                                         │
+//	             │ grants      └── looks every two seconds ──────────────┘
 //	           keeper ── acquires, renews, releases ──▶ lease database
 //	                                                         ▲
 //	operators ──▶ admin ──▶ State ◀── what all of these know │
@@ -19,10 +19,6 @@
 //	own_account.go   clients that upstream may take for the node's own account; plain_text.go: without TLS
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
-//	databases.go     the list of databases, and the goroutines for each listed one
-//	permissions.go   what the sessions of each database may get from memory
-//	watch.go         may this database be answered; findings.go: what the log says of it
-//	meaning.go       what a failed question says of a database
 //	suspicion.go     the event that makes the node's own connections old, and whom it wakes
 //	upstream.go      how the lease role reaches it
 //	primary.go       which host of the upstream is the primary, with --upstream-primary
@@ -30,8 +26,7 @@
 //	clock*.go        the machine's clocks
 //	id_database.go   the ID database, its settings  id_join.go         its server, joined
 //	id_accounts.go   who may log in to it         id_segments.go       whose numbers it gives
-//	id_server.go     what it takes from PostgreSQL  id_console.go      the output of SHOW in it
-//	id_unavailable.go  the error of a client of it that gets no ID
+//	id_console.go    the output of SHOW in it       id_unavailable.go  the error of a client that gets no ID
 //	descriptors*.go  how many descriptors the process may have
 //	state*.go        what operators see, from memory
 //	survey.go        reads the worker table for them    history.go    asks who had a worker
@@ -56,12 +51,8 @@
 // Other faults never pass by themselves. They end Run with an error:
 //
 //   - The namespace does not allow the settings (Window, Datacenter).
-//   - A database of the first list belongs to another namespace, or has the function worker of another database.
 //   - The lease database has changed its namespace.
-//   - A real database has the name of the ID database.
-//
-// That holds for the first look at a database. If a later look finds such a fault, the database only loses its
-// permission. A database that is listed later ends nothing either: it gets no permission, and the log has an error.
+//   - The first look at a database of the first list finds one (package watch).
 //
 // # The node's own connections
 //
@@ -74,10 +65,6 @@
 //
 // Reload takes limits, TLS, the rules of the ID database, the list of databases and the lease role's password from new
 // settings, all or nothing. Open sessions stay. New connections meet the new limits and certificates.
-//
-// A database that is added gets a watch. Once the watch has judged it, its sessions are answered, if they began after
-// it was listed for the first time. A database that is removed loses its permission before Reload returns. After that
-// it loses its watch and its source of segments. The start uses the same code for the first list.
 //
 // # The end
 //
@@ -98,16 +85,13 @@
 //
 //  1. New starts nothing: where it fails, no listener, no connection and no goroutine is left.
 //  2. Clients are relayed whether or not there is a lease, a namespace or a lease database.
-//  3. What a failing look means decides about the permission. A refusal ends it at once. A server that is away never
-//     does. Three looks without an answer end it.
-//  4. Run ends by itself only if the cause cannot pass, and its error names the setting or the database.
-//  5. IDs are given until the last session is drained; only then the worker is released.
-//  6. When Run has returned, no goroutine, no connection and no listener is left, and the log's handler has every line.
+//  3. Run ends by itself only if the cause cannot pass, and its error names the setting or the database.
+//  4. IDs are given until the last session is drained; only then the worker is released.
+//  5. When Run has returned, no goroutine, no connection and no listener is left, and the log's handler has every line.
 //     Run does not wait until somebody reads those lines.
-//  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
-//  8. State waits for nobody: not for the lease database, the upstream, or others who ask them at that moment.
-//  9. A Reload with an error changes nothing. One without ends no session.
-//  10. A session that began before a look found another place is not answered any more: it may be at the old one.
+//  6. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
+//  7. State waits for nobody: not for the lease database, the upstream, or others who ask them at that moment.
+//  8. A Reload with an error changes nothing. One without ends no session.
 //
 // # Goroutines
 //

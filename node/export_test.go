@@ -6,7 +6,7 @@ import "time"
 // Call it before Run.
 func (n *Node) SetPauses(look, age, grace time.Duration) {
 	for _, change := range []struct{ to, value *time.Duration }{
-		{&n.pauses.look, &look}, {&n.rules.Age, &age}, {&n.rules.Grace, &grace},
+		{&n.pause, &look}, {&n.rules.Age, &age}, {&n.rules.Grace, &grace},
 	} {
 		if *change.value != 0 {
 			*change.to = *change.value

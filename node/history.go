@@ -15,9 +15,6 @@ import (
 	"pgflurry/report"
 )
 
-// historyTimeout limits one question for the history of a worker, login included.
-const historyTimeout = 5 * time.Second
-
 // historyName is the default application_name of that question's connection.
 const historyName = "pgflurry serve, history"
 
@@ -45,7 +42,7 @@ func (n *Node) History(ctx context.Context, worker int) ([]report.Tenure, error)
 	}
 	defer n.asking.Unlock()
 	var tenures []lease.Tenure
-	err := fresh.AskOnce(ctx, n.lease, historyName, historyTimeout,
+	err := fresh.AskOnce(ctx, n.lease, historyName, askTimeout,
 		func(ctx context.Context, conn *pgx.Conn) (err error) {
 			tenures, err = lease.History(ctx, conn, &worker)
 			return err

@@ -54,8 +54,8 @@ type accounts struct {
 func (n *Node) newAccounts() *accounts {
 	a := &accounts{
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
-		asker: fresh.NewAsker(n.asLease, n.pauses.timeout, n.rules.Named(accountsName)),
-		role:  n.lease.User, clock: n.clock, log: n.log, failing: logs.Reminder{Every: n.pauses.remind},
+		asker: fresh.NewAsker(n.asLease, askTimeout, n.rules.Named(accountsName)),
+		role:  n.lease.User, clock: n.clock, log: n.log, failing: logs.Reminder{Every: logs.RemindEvery},
 	}
 	a.trouble.Store(&trouble{})
 	return a

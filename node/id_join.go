@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"pgflurry/idserver"
+	"pgflurry/watch"
 )
 
 // An idDatabase is the ID database of a node: the server of its sessions, and the parts that the server asks.
@@ -12,7 +13,7 @@ type idDatabase struct {
 	server   *idserver.Server
 	accounts *accounts
 	segments *idSegments
-	real     *realServer
+	real     *watch.Server
 }
 
 // openIDDatabase makes it; nil if the settings have none. The list of databases must exist before.
@@ -22,7 +23,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 		return nil, nil
 	}
 	id := &idDatabase{
-		accounts: n.newAccounts(), segments: &idSegments{databases: n.databases}, real: newRealServer(d.Name),
+		accounts: n.newAccounts(), segments: &idSegments{databases: n.databases}, real: watch.NewServer(d.Name),
 	}
 	commit, err := id.accounts.prepare(d)
 	if err != nil {
@@ -40,8 +41,8 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 // idSettings are the settings of its server.
 func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 	return idserver.Settings{
-		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
-		Accounts: id.accounts.last, Console: n.console(),
+		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.unavailable,
+		Parameters: id.real.Parameters, Accounts: id.accounts.last, Console: n.console(),
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
 		Log: n.log,
 	}
@@ -78,7 +79,7 @@ func (n *Node) nextIDDatabase(d IDDatabase) IDDatabase {
 }
 
 // realServer is what the ID database knows of the server behind the proxy; nil without an ID database.
-func (n *Node) realServer() *realServer {
+func (n *Node) realServer() *watch.Server {
 	if n.id == nil {
 		return nil
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+
+	"pgflurry/watch"
 )
 
 // idSegments gives sessions of the ID database the segments of one listed database.
 type idSegments struct {
-	databases *databases
+	databases *watch.Databases
 	of        atomic.Pointer[string] // name of the database; empty: none was chosen
 }
 
@@ -21,12 +23,8 @@ func (s *idSegments) choose(settings Settings) {
 	s.of.Store(&name)
 }
 
-// Why there are no numbers even before a source is asked.
-var (
-	errNoneChosen = errors.New("no database is chosen for segments")
-	errNotJudged  = errors.New("the database for segments was not judged yet")
-	errNotAllowed = errors.New("the database for segments may not be answered")
-)
+// errNoneChosen: there are no numbers even before a database is asked.
+var errNoneChosen = errors.New("no database is chosen for segments")
 
 // A tagError is an error about the numbers of one tag. database is where its row is; empty: nowhere.
 type tagError struct {
@@ -39,22 +37,11 @@ func (e *tagError) Unwrap() error { return e.error }
 // find returns the database if it may be answered now, by the same permission as for its own sessions through the
 // proxy. In the ID database the name of a function cannot mean another one. So a permission for calls with a schema is
 // enough.
-func (s *idSegments) find() (*database, error) {
-	name := *s.of.Load()
-	if name == "" {
-		return nil, errNoneChosen
+func (s *idSegments) find() (*watch.Database, error) {
+	if name := *s.of.Load(); name != "" {
+		return s.databases.Qualified(name)
 	}
-	db := s.databases.of(name)
-	if db == nil {
-		return nil, errNotListed
-	}
-	switch j := db.permission.judgement.Load(); {
-	case j.segments != answerNothing:
-		return db, nil
-	case j.at.IsZero():
-		return nil, errNotJudged
-	}
-	return nil, errNotAllowed
+	return nil, errNoneChosen
 }
 
 // TryNextN implements idserver.Segments.

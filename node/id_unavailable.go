@@ -12,6 +12,7 @@ import (
 	"pgflurry/idserver"
 	"pgflurry/report"
 	"pgflurry/segment"
+	"pgflurry/watch"
 )
 
 // The errors that a client of the ID database gets when there is no ID, or no number. Anybody who can log in may see
@@ -188,13 +189,13 @@ func whyNoNumber(of *tagError) idserver.Reason {
 				"and was not told whose tags are meant",
 			Hint: "Whoever runs the proxy has to name the database: --id-segments NAME.",
 		}
-	case errors.Is(of, errNotAllowed):
+	case errors.Is(of, watch.ErrNotAllowed):
 		return idserver.Reason{
 			SQLState: notHere, Message: "no number can be given: " + database + " does not permit it now",
 			Hint: "The status page and the log of the proxy say why. " +
 				"Call pgflurry.next_segment() in PostgreSQL itself.",
 		}
-	case errors.Is(of, segment.ErrEnded), errors.Is(of, errNotListed):
+	case errors.Is(of, segment.ErrEnded), errors.Is(of, watch.ErrNotListed):
 		return idserver.Reason{
 			SQLState: notNow, Message: "no number can be given: the proxy gives none of " + database + " any more",
 			Hint: tryAgain,
@@ -205,7 +206,7 @@ func whyNoNumber(of *tagError) idserver.Reason {
 			Message:  "no number can be given: no look has found the tags of " + database + " again yet",
 			Hint:     tryAgain,
 		}
-	case errors.Is(of, errNotJudged):
+	case errors.Is(of, watch.ErrNotJudged):
 		return idserver.Reason{
 			SQLState: notNow, Message: "no number can be given: " + database + " was not looked at yet", Hint: tryAgain,
 		}

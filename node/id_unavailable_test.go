@@ -11,6 +11,7 @@ import (
 	"pgflurry/generator"
 	"pgflurry/report"
 	"pgflurry/segment"
+	"pgflurry/watch"
 )
 
 // No error may show these: a client must not learn anything about the installation.
@@ -164,9 +165,9 @@ func TestAClientWithoutANumberIsToldAsByTheFunctionWhereThatFailsToo(t *testing.
 		{context.DeadlineExceeded, "order", "57P03", "has not given a block of them in time", "Try again"},
 		{segment.ErrTooManyTags, "order", "53400", "too many tags are in use", "use fewer tags"},
 		{segment.ErrEnded, "order", "57P03", `the proxy gives none of database "app" any more`, "another proxy"},
-		{errNotListed, "order", "57P03", `the proxy gives none of database "app" any more`, "another proxy"},
-		{errNotJudged, "order", "57P03", `database "app" was not looked at yet`, "Try again"},
-		{errNotAllowed, "order", "0A000", `database "app" does not permit it now`, "say why"},
+		{watch.ErrNotListed, "order", "57P03", `the proxy gives none of database "app" any more`, "another proxy"},
+		{watch.ErrNotJudged, "order", "57P03", `database "app" was not looked at yet`, "Try again"},
+		{watch.ErrNotAllowed, "order", "0A000", `database "app" does not permit it now`, "say why"},
 		{errNoneChosen, "order", "0A000", "the proxy has several databases", "--id-segments NAME"},
 	} {
 		r := whyNoNumber(&tagError{error: c.err, database: "app", tag: c.tag})

@@ -25,10 +25,10 @@ const (
 // findNamespace reads the namespace of the lease database. It waits while a fault may still pass: a server that is
 // down, a missing migration, a copy that nobody has classified yet.
 func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
-	failing := logs.Reminder{Every: n.pauses.remind}
+	failing := logs.Reminder{Every: logs.RemindEvery}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		var ns namespace.Namespace
-		err := fresh.AskOnce(ctx, n.lease, "", n.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		err := fresh.AskOnce(ctx, n.lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			ns, err = namespace.Read(ctx, conn)
 			return err
 		})

@@ -19,12 +19,16 @@ import (
 	"pgflurry/proxy"
 	"pgflurry/report"
 	"pgflurry/segment"
+	"pgflurry/watch"
 )
 
 // arrivalTime is how long a drain that hands its socket over waits for accepted clients that have not begun a session.
 // A real client sends its first message at once; only strangers do not. Half of the drain is the limit, so that open
 // transactions get the rest.
 const arrivalTime = 5 * time.Second
+
+// askTimeout limits a login of a connection of the node's own, and a question over it.
+const askTimeout = 5 * time.Second
 
 // connectionAge is the largest age at which the node asks over a connection of its own.
 const connectionAge = 30 * time.Second
@@ -35,7 +39,7 @@ type Node struct {
 	log       *slog.Logger
 	endLog    func()
 	clock     clock
-	pauses    pauses
+	pause     time.Duration   // between two looks at a database; 0: the usual one
 	lease     *pgx.ConnConfig // the lease role at the lease database
 	look      *pgx.ConnConfig // the same role, through the upstream
 	hosts     []proxy.Host    // of the upstream
@@ -43,7 +47,7 @@ type Node struct {
 	rules     fresh.Rules     // of all connections that the node keeps
 	ids       *lateIDs
 	room      *draw.Room // where all clients draw them
-	databases *databases
+	databases *watch.Databases
 	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
 	listener  net.Listener
@@ -87,13 +91,13 @@ func New(s Settings) (_ *Node, err error) {
 	}()
 	ids := &lateIDs{}
 	n := &Node{
-		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
+		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock,
 		ids: ids, room: draw.New(ids, ids.has),
 		answering: make(chan struct{}), started: clock.wall(),
 	}
 	n.rules = fresh.Rules{
 		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
-		Explain: connstring.Explain, Remind: n.pauses.remind,
+		Explain: connstring.Explain,
 	}
 	n.unread.Store(&namespaceUnread)
 	n.lease = n.withPassword(leaseConfig)
@@ -117,7 +121,7 @@ func New(s Settings) (_ *Node, err error) {
 
 // join connects the proxy with the parts that answer in it.
 func (n *Node) join() error {
-	n.databases = newDatabases(n.openNumbers)
+	n.databases = watch.NewDatabases(n.openNumbers)
 	var err error
 	if n.id, err = n.openIDDatabase(); err != nil {
 		return outcome.As(outcome.Usage, err)
@@ -131,7 +135,7 @@ func (n *Node) join() error {
 		return err
 	}
 	n.look = throughUpstream(n.lease, n.hosts, n.proxy.DialUpstream)
-	list, err := n.databases.prepare(n.settings.Databases)
+	list, err := n.databases.Prepare(n.settings.Databases)
 	if err != nil {
 		return err
 	}
@@ -189,7 +193,7 @@ func (n *Node) Run(ctx context.Context) error {
 			wrong <- err
 		}
 	})
-	parts.Go(func() { n.databases.run(supplied, func(ctx context.Context, l *listing) { l.numbers.Run(ctx) }) })
+	parts.Go(func() { n.databases.Run(supplied, func(ctx context.Context, l *watch.Listing) { l.RunNumbers(ctx) }) })
 	if n.id != nil {
 		parts.Go(func() { n.id.accounts.run(supplied) })
 	}

@@ -74,7 +74,7 @@ func TestInvariant2WithoutALeaseDatabaseClientsAreRelayed(t *testing.T) {
 	}
 }
 
-func TestInvariant4OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
+func TestInvariant3OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
 	server.NoLeak(t)
 	t.Run("a window that the namespace does not allow", func(t *testing.T) {
 		const says = "--window is 1h0m0s, but the namespace's max_window is 1m0s"
@@ -94,7 +94,7 @@ func TestInvariant4OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
 	})
 }
 
-func TestInvariant5IDsAreGivenUntilTheLastSessionIsDrainedAndOnlyThenTheWorkerIsReleased(t *testing.T) {
+func TestInvariant4IDsAreGivenUntilTheLastSessionIsDrainedAndOnlyThenTheWorkerIsReleased(t *testing.T) {
 	server.NoLeak(t)
 	r := start(t, settings(t, server.Migrated(t), "draining"))
 	r.answers(t)
@@ -121,7 +121,7 @@ func TestInvariant5IDsAreGivenUntilTheLastSessionIsDrainedAndOnlyThenTheWorkerIs
 	}
 }
 
-func TestInvariant6WhenRunHasReturnedNothingIsLeft(t *testing.T) {
+func TestInvariant5WhenRunHasReturnedNothingIsLeft(t *testing.T) {
 	server.NoLeak(t)
 	r := start(t, settings(t, server.Migrated(t), "whole"))
 	r.answers(t)
@@ -150,7 +150,7 @@ func TestInvariant6WhenRunHasReturnedNothingIsLeft(t *testing.T) {
 	}
 }
 
-func TestInvariant7NodesOfOneProcessShareNothing(t *testing.T) {
+func TestInvariant6NodesOfOneProcessShareNothing(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Migrated(t)
 	first, second := start(t, settings(t, direct, "first")), start(t, settings(t, direct, "second"))

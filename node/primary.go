@@ -13,6 +13,7 @@ import (
 	"pgflurry/primary"
 	"pgflurry/proxy"
 	"pgflurry/report"
+	"pgflurry/watch"
 )
 
 // primaryName is the default application_name of the connections that ask whether a host is the primary.
@@ -84,7 +85,7 @@ func (n *Node) newAskedHost(host int) *askedHost {
 	h := &askedHost{node: n, host: host}
 	rules := n.rules.Named(primaryName)
 	rules.Age, rules.Log = hostConnection, n.log.With("host", n.hosts[host].Address)
-	h.asker = fresh.NewAsker(h.config, n.pauses.timeout, rules)
+	h.asker = fresh.NewAsker(h.config, askTimeout, rules)
 	return h
 }
 
@@ -94,7 +95,7 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 		a, err = h.question.Ask(ctx, conn)
 		return err
 	})
-	if login := new(fresh.LoginError); errors.As(err, &login) && meaningOf(err) != away {
+	if login := new(fresh.LoginError); errors.As(err, &login) && !watch.Away(err) {
 		h.refusals++
 	}
 	return a, err
@@ -118,13 +119,13 @@ func (h *askedHost) config() *pgx.ConnConfig {
 // askedDatabases are those whose sessions are answered. The lease database is first if it is one of them: the lease
 // role can surely log in there.
 func (n *Node) askedDatabases() []string {
-	list, _ := n.databases.list()
+	list := n.databases.Listed()
 	names := make([]string, 0, len(list))
 	for _, l := range list {
-		if l.name == n.lease.Database {
-			names = slices.Insert(names, 0, l.name)
+		if name := l.Name(); name == n.lease.Database {
+			names = slices.Insert(names, 0, name)
 		} else {
-			names = append(names, l.name)
+			names = append(names, name)
 		}
 	}
 	return names

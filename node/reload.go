@@ -33,7 +33,7 @@ func (n *Node) Reload(s Settings) error {
 	if err != nil {
 		return err
 	}
-	list, err := n.databases.prepare(next.Databases)
+	list, err := n.databases.Prepare(next.Databases)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
-		IDs: n.room, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
+		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.suspect, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
 	if n.id != nil {
@@ -90,6 +90,14 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	s.Limits.apply(&p, len(s.Databases), asked, descriptors())
 	err := s.TLS.apply(&p)
 	return p, outcome.As(outcome.Usage, err)
+}
+
+// numbersOf is what a session to a database draws its numbers from; nil: nothing.
+func (n *Node) numbersOf(database string) proxy.Segments {
+	if numbers := n.databases.NumbersOf(database); numbers != nil {
+		return numbers
+	}
+	return nil
 }
 
 // tellLimits logs the limits and what TLS does not protect, if they have changed.

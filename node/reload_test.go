@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestInvariant9AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t *testing.T) {
+func TestInvariant8AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t *testing.T) {
 	server.NoLeak(t)
 	s := settings(t, server.Migrated(t), "reloading")
 	r := start(t, s)

@@ -26,12 +26,11 @@ func (n *Node) State() report.State {
 	s.Certificates, s.Reloaded = read.certificates, read.at
 	n.tellProxy(&s)
 	n.tellIDDatabase(&s)
-	list, _ := n.databases.list()
-	for _, l := range list {
-		s.Databases = append(s.Databases, l.judged())
-		for _, st := range l.numbers.Stats() {
+	for _, l := range n.databases.Listed() {
+		s.Databases = append(s.Databases, l.State())
+		for _, st := range l.Tags() {
 			s.Segments = append(s.Segments, report.Segment{
-				Database: l.name, Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
+				Database: l.Name(), Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
 				Fetches: st.Blocks + st.Unknown, Unknown: st.Unknown,
 			})
 		}

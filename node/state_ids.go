@@ -16,9 +16,7 @@ func (n *Node) tellIDDatabase(s *report.State) {
 		LoginsIn: st.LoginDurations, IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Refused: st.Refused,
 		Accounts: n.id.accounts.tell(d),
 	}
-	if by := n.id.real.hidden.Load(); by != nil {
-		s.IDDatabase.Hides = *by
-	}
+	s.IDDatabase.Hides = n.id.real.Hides()
 }
 
 // tell is what operators see of the accounts.

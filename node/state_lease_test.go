@@ -197,7 +197,7 @@ func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testin
 	}
 }
 
-func TestInvariant8StateWaitsForNobody(t *testing.T) {
+func TestInvariant7StateWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	cluster := server.Private(t, nil)
 	direct := migrated(t, cluster.URL("postgres"))

@@ -9,6 +9,7 @@ import (
 	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
+	"pgflurry/watch"
 )
 
 // supply finds the namespace, makes its generator, and keeps it supplied with grants until ctx ends. A watch over the
@@ -31,15 +32,18 @@ func (n *Node) supply(ctx context.Context) error {
 	defer beside.Wait()
 	defer stop()
 	wrong := make(chan error, 1)
-	watch := n.newWatcher(ns)
+	look := watch.New(watch.Settings{
+		Databases: n.databases, Config: n.look, Namespace: ns.ID, Server: n.realServer(), Rules: n.rules,
+		Wall: n.clock.wall, Look: n.pause, Timeout: askTimeout,
+	})
 	beside.Go(func() {
-		if err := watch.watch(ctx); err != nil {
+		if err := look.Run(ctx); err != nil {
 			wrong <- err
 			stop()
 		}
 	})
 	beside.Go(func() {
-		for _, ready := range []<-chan struct{}{keeper.Granted(), n.databases.judged} {
+		for _, ready := range []<-chan struct{}{keeper.Granted(), n.databases.Judged()} {
 			select {
 			case <-ready:
 			case <-ctx.Done():

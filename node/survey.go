@@ -54,7 +54,7 @@ type survey struct {
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
 		pause:  n.settings.surveyPause(),
-		asker:  fresh.NewAsker(n.asLease, n.pauses.timeout, n.rules.Named(surveyName)),
+		asker:  fresh.NewAsker(n.asLease, askTimeout, n.rules.Named(surveyName)),
 		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
 	}
 }

@@ -40,7 +40,7 @@ var tooLarge = map[string]int{
 	"fields proxy.session":             31,
 	"fields node.Node":                 29,
 	"fields idserver.session":          25,
-	"circle of files node":             33,
+	"circle of files node":             25,
 	"circle of files proxy":            25,
 	"circle of files idserver":         17,
 	"circle of files idserver/command": 14,

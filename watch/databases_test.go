@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 )
 
 // listOf makes a list of databases without segments.
-func listOf(t *testing.T, names ...string) *databases {
+func listOf(t *testing.T, names ...string) *Databases {
 	t.Helper()
-	d := newDatabases(func(string) (*segment.Source, error) {
+	d := NewDatabases(func(string) (*segment.Source, error) {
 		return segment.New(segment.Settings{Open: func() segment.Store { panic("no numbers are asked for") }})
 	})
 	relist(t, d, names...)
@@ -20,9 +20,9 @@ func listOf(t *testing.T, names ...string) *databases {
 }
 
 // relist replaces the list.
-func relist(t *testing.T, d *databases, names ...string) {
+func relist(t *testing.T, d *Databases, names ...string) {
 	t.Helper()
-	commit, err := d.prepare(names)
+	commit, err := d.Prepare(names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,20 +32,20 @@ func relist(t *testing.T, d *databases, names ...string) {
 // everything is the judgement of a watch that finds no fault.
 var everything = judgement{names: statement.AllNames, ids: answerAll, segments: answerAll}
 
-func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
+func TestInvariant3ADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
 	d := listOf(t, "app", "reports")
 	app := d.listed[0]
 	app.permit(everything)
 	if j := app.permission.judgement.Load(); j.ids != answerAll {
 		t.Fatalf("it may be answered by %v", j.ids)
 	}
-	kept := d.permissionOf("app")
+	kept := d.PermissionOf("app")
 	relist(t, d, "reports")
 	app.permit(everything) // from a look that began before the removal
 	if j := app.permission.judgement.Load(); j.ids != answerNothing || j.segments != answerNothing {
 		t.Errorf("taken off the list it may be answered by %v", j.ids)
 	}
-	if _, _, err := d.numbersOf("app").TryNextN([]byte("tag"), 1); err == nil {
+	if _, _, err := d.NumbersOf("app").TryNextN([]byte("tag"), 1); err == nil {
 		t.Error("taken off the list it gives numbers")
 	}
 	relist(t, d, "reports", "app", "app")
@@ -54,10 +54,10 @@ func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(
 			len(d.listed))
 	}
 	d.listed[1].permit(everything)
-	if d.permissionOf("app") != kept || app.permission.judgement.Load().ids != answerAll {
+	if d.PermissionOf("app") != kept || app.permission.judgement.Load().ids != answerAll {
 		t.Error("a session from before is not answered again")
 	}
-	if d.permissionOf("other") != nil || d.numbersOf("other") != nil {
+	if d.PermissionOf("other") != nil || d.NumbersOf("other") != nil {
 		t.Error("a database that was never listed has a permission")
 	}
 }
@@ -69,7 +69,7 @@ func TestWhatWorksForADatabaseEndsWithItsListingAndOthersDoNotNotice(t *testing.
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
-		d.run(ctx, func(ctx context.Context, l *listing) {
+		d.Run(ctx, func(ctx context.Context, l *Listing) {
 			began <- l.name
 			<-ctx.Done()
 			ended <- l.name
@@ -103,7 +103,7 @@ func TestWhatWorksForADatabaseEndsWithItsListingAndOthersDoNotNotice(t *testing.
 }
 
 func TestAllAreJudgedOnceEachThatIsListedWas(t *testing.T) {
-	judged := func(d *databases) bool {
+	judged := func(d *Databases) bool {
 		select {
 		case <-d.judged:
 			return true

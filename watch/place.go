@@ -1,11 +1,6 @@
-package node
+package watch
 
-import (
-	"fmt"
-	"time"
-
-	"pgflurry/namespace"
-)
+import "time"
 
 // placeRest is how long every look must agree after two looks have found two places.
 const placeRest = time.Minute
@@ -32,26 +27,4 @@ func (p *places) seen(place string, now time.Duration) (moved, agreed bool) {
 	}
 	p.unsure = p.unsure && now-p.changed < placeRest
 	return moved, !p.unsure
-}
-
-// compare ends the answers of a judgement while looks do not agree which database this is. The lease may be at another
-// one as well: its keeper looks now.
-func (d *databaseWatch) compare(j *namespace.Judgement) {
-	moved, agreed := d.places.seen(j.Place, d.clock.monotonic())
-	if moved {
-		d.log.Error("another database answers at this address than before: it was switched, moved, restored or closed",
-			"database", d.name, "place", j.Place,
-			"hint", "Calls go to PostgreSQL until all looks agree for a minute. If it was no switch of yours, look at "+
-				"the pooler or balancer between.")
-		d.rules.Suspicion.Raise()
-	}
-	if !agreed {
-		why := fmt.Sprintf("looks have found two databases at this address in the last %v", placeRest)
-		for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments, &j.Others} {
-			if len(answers.Names) > 0 {
-				*answers = namespace.Answers{Why: why}
-			}
-		}
-		d.asker.Close() // a connection always agrees with itself: the next look asks over another one
-	}
 }

@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"bytes"
@@ -29,19 +29,25 @@ type levels struct{ ids []level }
 
 func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
 
-// watchOf is a watch over one database, with its log.
-func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *levels, *bytes.Buffer) {
+// settingsOf are those of a watch over one database, with its log.
+func settingsOf(t *testing.T, config *pgx.ConnConfig) (Settings, *bytes.Buffer) {
 	t.Helper()
-	log, permitted := &bytes.Buffer{}, &levels{}
-	all := listOf(t, "app")
-	w := &watcher{
-		databases: all, config: config,
-		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]*listing),
-		rules: fresh.Rules{Suspicion: new(fresh.Suspicion)},
-	}
-	d := w.of(all.listed[0])
+	log, start := &bytes.Buffer{}, time.Now()
+	return Settings{
+		Databases: listOf(t, "app"), Config: config, Wall: time.Now,
+		Rules: fresh.Rules{
+			Suspicion: new(fresh.Suspicion), Log: slog.New(slog.NewTextHandler(log, nil)),
+			Now: func() time.Duration { return time.Since(start) },
+		},
+	}, log
+}
+
+// watchOf is a watch over one database.
+func watchOf(s Settings) (*databaseWatch, *levels) {
+	permitted := &levels{}
+	d := New(s).of(s.Databases.listed[0])
 	d.permit = permitted.permit
-	return d, permitted, log
+	return d, permitted
 }
 
 func someConfig(t *testing.T, address string) *pgx.ConnConfig {
@@ -56,7 +62,7 @@ func someConfig(t *testing.T, address string) *pgx.ConnConfig {
 func login(err error) error  { return &fresh.LoginError{Cause: err} }
 func broken(err error) error { return &fresh.BrokenError{Cause: err} }
 
-func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
+func TestInvariant1WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 	said := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
 	for _, c := range []struct {
 		name string
@@ -81,7 +87,8 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 		{"an answer that makes no sense", errors.New("the layout is unknown"), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, permitted, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+			s, log := settingsOf(t, someConfig(t, "127.0.0.1:1"))
+			d, permitted := watchOf(s)
 			for look := 1; look <= 10; look++ {
 				d.unanswered(c.err)
 				if ended := len(permitted.ids) > 0; ended != (c.ends > 0 && look >= c.ends) {
@@ -102,7 +109,8 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 }
 
 func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T) {
-	d, permitted, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+	s, log := settingsOf(t, someConfig(t, "127.0.0.1:1"))
+	d, permitted := watchOf(s)
 	full, silent := login(&pgconn.PgError{Code: "53300"}), login(context.DeadlineExceeded)
 	for _, err := range []error{full, silent, full, silent, full} {
 		if len(permitted.ids) > 0 {
@@ -142,8 +150,9 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 				}
 				return dial(ctx, network, address)
 			}
-			d, permitted, log := watchOf(t, config,
-				pauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
+			s, log := settingsOf(t, config)
+			s.Look, s.Timeout, s.Rules.Remind = time.Millisecond, time.Minute, time.Hour
+			d, permitted := watchOf(s)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error)
@@ -164,7 +173,8 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 
 func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, _, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+		s, log := settingsOf(t, someConfig(t, "127.0.0.1:1"))
+		d, _ := watchOf(s)
 		began := time.Now()
 		lines := func(want int, text string) {
 			t.Helper()
@@ -187,9 +197,9 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 		lines(2, "trouble_lasted=1m0s")
 		d.unanswered(login(&pgconn.PgError{Code: "3D000", Message: "no such database"}))
 		lines(3, "no such database")
-		d.report(finding{about: aboutIDs, what: "all is well"})
+		d.found.report(finding{about: aboutIDs, what: "all is well"})
 		for range 100 {
-			d.report(finding{about: aboutIDs, what: "all is well"})
+			d.found.report(finding{about: aboutIDs, what: "all is well"})
 			time.Sleep(time.Minute)
 		}
 		lines(4, "all is well") // a good state needs no reminder
@@ -199,8 +209,8 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 func TestADatabaseThatWasListedAgainKeepsItsFunctionsWorkerWhenItsOldWatchEnds(t *testing.T) {
 	all := listOf(t, "app")
 	before := all.listed[0]
-	w := &watcher{databases: all, functions: make(map[int]*listing)}
-	fits := func(l *listing) error { return w.fits(l, namespace.Namespace{FunctionWorker: 3}) }
+	w := newSpace("")
+	fits := func(l *Listing) error { return w.fits(l, namespace.Namespace{FunctionWorker: 3}) }
 	if err := fits(before); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"context"
@@ -7,60 +7,58 @@ import (
 	"testing"
 
 	"pgflurry/namespace"
-	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
 	"pgflurry/segment"
 )
 
 // permits says whether a permission has these names.
-func permits(p *proxy.Permission, names statement.Names) bool {
-	var same proxy.Permission
+func permits(p *statement.Permission, names statement.Names) bool {
+	var same statement.Permission
 	same.Set(names)
 	return reflect.DeepEqual(p, &same)
 }
 
-func TestInvariant10SessionsFromBeforeAnotherPlaceAreNotAnsweredAnyMore(t *testing.T) {
+func TestInvariant2SessionsFromBeforeAnotherPlaceAreNotAnsweredAnyMore(t *testing.T) {
 	d := listOf(t, "app")
 	app := d.listed[0]
 	app.isAt("")
 	app.isAt("a")
 	app.permit(everything)
-	before, numbers := d.permissionOf("app"), d.numbersOf("app")
+	before, numbers := d.PermissionOf("app"), d.NumbersOf("app")
 	app.isAt("") // a standby makes no statement
 	app.isAt("a")
 	if !permits(before, statement.AllNames) {
 		t.Error("at the same place a session is not answered any more")
 	}
 	app.isAt("b")
-	after := d.permissionOf("app")
+	after := d.PermissionOf("app")
 	app.permit(everything)
 	app.isAt("a") // back again: nobody knows where the session was meanwhile
 	app.permit(everything)
-	for name, p := range map[string]*proxy.Permission{"a": before, "b": after} {
+	for name, p := range map[string]*statement.Permission{"a": before, "b": after} {
 		if !permits(p, 0) {
 			t.Errorf("a session from %s is answered", name)
 		}
 	}
-	if !permits(d.permissionOf("app"), statement.AllNames) {
+	if !permits(d.PermissionOf("app"), statement.AllNames) {
 		t.Error("a new session is not answered")
 	}
 	relist(t, d)
 	relist(t, d, "app")
-	kept := d.permissionOf("app")
-	if d.listed[0].isAt("b"); d.permissionOf("app") == kept {
+	kept := d.PermissionOf("app")
+	if d.listed[0].isAt("b"); d.PermissionOf("app") == kept {
 		t.Error("a place that changed while the database was not listed went unnoticed")
 	}
-	drawn := numbers.(sessionNumbers)
-	if _, count, err := drawn.unlessMoved(1, 5, nil); count != 0 || !errors.Is(err, segment.ErrElsewhere) {
+	if _, count, err := numbers.unlessMoved(1, 5, nil); count != 0 || !errors.Is(err, segment.ErrElsewhere) {
 		t.Errorf("a session from before gets %d numbers that were drawn meanwhile, error %v", count, err)
 	}
-	if _, count, err := d.numbersOf("app").(sessionNumbers).unlessMoved(1, 5, nil); count != 5 || err != nil {
+	if _, count, err := d.NumbersOf("app").unlessMoved(1, 5, nil); count != 5 || err != nil {
 		t.Errorf("a new session gets %d numbers, error %v", count, err)
 	}
 }
 
 func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
-	d := &databaseWatch{listing: listOf(t, "app").listed[0]}
+	d := listOf(t, "app").listed[0]
 	given := func() bool {
 		_, _, err := d.numbers.TryNextN([]byte("tag"), 1)
 		return !errors.Is(err, segment.ErrElsewhere)
@@ -89,7 +87,7 @@ func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
 
 func TestASessionDrawsFromTheSourceOfItsDatabase(t *testing.T) {
 	d := listOf(t, "app")
-	numbers := d.numbersOf("app")
+	numbers := d.NumbersOf("app")
 	for name, draw := range map[string]func() (int64, int, error){
 		"TryNextN": func() (int64, int, error) { return numbers.TryNextN([]byte("tag"), 1) },
 		"NextN":    func() (int64, int, error) { return numbers.NextN(context.Background(), []byte("tag"), 1) },

@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"pgflurry/hint"
 )
 
-//go:embed id_server.sql
+//go:embed has_database.sql
 var hasDatabaseSQL string
 
-// A realServer is what the ID database knows of the server behind the proxy. The watch fills it in.
-type realServer struct {
+// A Server is what the ID database knows of the server behind the proxy. The watch fills it in.
+type Server struct {
 	name       string // of the ID database
 	parameters atomic.Pointer[map[string]string]
 	hidden     atomic.Pointer[string] // listed database through which a real one was seen; nil: none
@@ -45,18 +45,19 @@ func firstServer() *map[string]string {
 	return &all
 }
 
-func newRealServer(name string) *realServer {
-	s := &realServer{name: name}
+// NewServer makes a Server that was not seen yet. name is the ID database's.
+func NewServer(name string) *Server {
+	s := &Server{name: name}
 	s.parameters.Store(firstServer())
 	return s
 }
 
-// last is the latest set of parameters. It must not be modified.
-func (s *realServer) last() map[string]string { return *s.parameters.Load() }
+// Parameters are the latest that it has reported to a session. They must not be modified.
+func (s *Server) Parameters() map[string]string { return *s.parameters.Load() }
 
 // heard stores the parameters that the server reports. Those that it does not report, as behind a pooler, stay.
-func (s *realServer) heard(conn *pgconn.PgConn) {
-	before := s.last()
+func (s *Server) heard(conn *pgconn.PgConn) {
+	before := s.Parameters()
 	next := maps.Clone(before)
 	for name := range leastServer {
 		if value := conn.ParameterStatus(name); value != "" {
@@ -69,20 +70,28 @@ func (s *realServer) heard(conn *pgconn.PgConn) {
 }
 
 // has asks whether there is a real database of that name. An error means that the answer is unknown.
-func (s *realServer) has(ctx context.Context, conn *pgx.Conn) (real bool, err error) {
+func (s *Server) has(ctx context.Context, conn *pgx.Conn) (real bool, err error) {
 	err = conn.QueryRow(ctx, hasDatabaseSQL, s.name).Scan(&real)
 	return real, err
 }
 
 // forget records that a listed database no longer shows a real one. It is false if no real one was known.
-func (s *realServer) forget(listed string) bool {
+func (s *Server) forget(listed string) bool {
 	by := s.hidden.Load()
 	return by != nil && *by == listed && s.hidden.CompareAndSwap(by, nil)
 }
 
-// meet asks the server for what the ID database needs to know, at the end of a look.
-func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
-	s := d.server
+// Hides is the listed database through which a real one with the ID database's name was seen; empty: none.
+func (s *Server) Hides() string {
+	if by := s.hidden.Load(); by != nil {
+		return *by
+	}
+	return ""
+}
+
+// meet asks the server for what the ID database needs to know, at the end of a look. If strict says so, it is an error
+// that the ID database hides a real one.
+func (s *Server) meet(ctx context.Context, conn *pgx.Conn, strict bool, found *findings) error {
 	if s == nil {
 		return nil
 	}
@@ -91,10 +100,10 @@ func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
 	switch {
 	case err != nil: // the answer is unknown; the next look notices a broken connection
 		return nil
-	case real && d.first && !d.seen:
+	case real && strict:
 		return &wrongDatabase{hidesOne(s.name)}
 	}
-	d.reportHidden(real)
+	s.reportHidden(real, found)
 	return nil
 }
 
@@ -106,17 +115,16 @@ func hidesOne(name string) error {
 }
 
 // reportHidden records whether there is a real database of that name. It ends nothing, because sessions are open.
-func (d *databaseWatch) reportHidden(real bool) {
-	s := d.server
+func (s *Server) reportHidden(real bool, found *findings) {
 	switch {
 	case real:
-		s.hidden.Store(&d.name)
+		s.hidden.Store(&found.database)
 		err := hidesOne(s.name)
-		d.report(finding{
+		found.report(finding{
 			about: aboutHidden, what: "a real database cannot be reached through the proxy", why: err.Error(),
 			hint: hint.Of(err), fault: slog.LevelError,
 		})
-	case s.forget(d.name):
-		d.report(finding{about: aboutHidden, what: "the real database with the name of --id-database is gone"})
+	case s.forget(found.database):
+		found.report(finding{about: aboutHidden, what: "the real database with the name of --id-database is gone"})
 	}
 }

@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"errors"
@@ -49,6 +49,9 @@ func meaningOfCode(code string) meaning {
 	}
 	return refused
 }
+
+// Away says whether an error of a fresh.Asker means that no PostgreSQL is there, or not yet.
+func Away(err error) bool { return meaningOf(err) == away }
 
 // lookHint says what to do about a database whose look fails.
 func lookHint(err error) string {

@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"context"
@@ -40,9 +40,25 @@ type finding struct {
 	fault           slog.Level // level of a finding that has a why
 }
 
-// report logs a new finding, and repeats a fault that lasts from time to time.
-func (d *databaseWatch) report(f finding) {
-	level, fields := slog.LevelInfo, []any{"database", d.name}
+// findings log what is found about one database: what is new, and a fault that lasts from time to time.
+type findings struct {
+	database string
+	log      *slog.Logger
+	now      func() time.Duration
+	last     map[string]*logs.Reminder // by subject
+}
+
+func newFindings(database string, log *slog.Logger, now func() time.Duration, remind time.Duration) *findings {
+	f := &findings{database: database, log: log, now: now, last: make(map[string]*logs.Reminder)}
+	for _, about := range []string{aboutIDs, aboutSegments, aboutHidden, aboutSequences, aboutGuards} {
+		f.last[about] = &logs.Reminder{Every: remind}
+	}
+	return f
+}
+
+// report logs a finding, unless it was logged not long ago.
+func (l *findings) report(f finding) {
+	level, fields := slog.LevelInfo, []any{"database", l.database}
 	if f.why != "" {
 		level, fields = f.fault, append(fields, "cause", f.why)
 	}
@@ -50,25 +66,28 @@ func (d *databaseWatch) report(f finding) {
 		f.kind = f.what + f.why
 	}
 	due, lasted := false, time.Duration(0)
-	if last := d.lastLogged[f.about]; level >= slog.LevelWarn {
-		due, lasted = last.Wrong(f.kind, d.clock.monotonic())
+	if last := l.last[f.about]; level >= slog.LevelWarn {
+		due, lasted = last.Wrong(f.kind, l.now())
 	} else {
 		due = last.Right(f.kind)
 	}
 	if due {
 		fields = append(append(fields, logs.Fields(lasted)...), hint.Fields(f.hint)...)
-		d.log.Log(context.Background(), level, f.what, fields...)
+		l.log.Log(context.Background(), level, f.what, fields...)
 	}
 }
 
+// right records that nothing is wrong with a subject, and logs nothing.
+func (l *findings) right(about string) { l.last[about].Right("") }
+
 // reportGuards tells of triggers that do not guard pgflurry's tables in every session; empty: all do. IDs go on: the
 // guards are against other hands.
-func (d *databaseWatch) reportGuards(weak string) {
+func (l *findings) reportGuards(weak string) {
 	if weak == "" {
-		d.lastLogged[aboutGuards].Right("")
+		l.right(aboutGuards)
 		return
 	}
-	d.report(finding{
+	l.report(finding{
 		about: aboutGuards, what: "guards of pgflurry's tables are missing, or do not hold in every session", why: weak,
 		hint:  `A restore with --disable-triggers leaves them so. Run "pgflurry migrate up --database URL".`,
 		fault: slog.LevelError,

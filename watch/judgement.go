@@ -1,4 +1,4 @@
-package node
+package watch
 
 import (
 	"slices"
@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"pgflurry/namespace"
-	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
 	"pgflurry/report"
 )
 
 // A permission is what sessions to a database may get from memory, and the judgement behind it.
 type permission struct {
-	sessions  atomic.Pointer[proxy.Permission] // of those that begin now
+	sessions  atomic.Pointer[statement.Permission] // of those that begin now
 	judgement atomic.Pointer[judgement]
 }
 
@@ -40,11 +39,11 @@ func (p *permission) set(j judgement) {
 
 // part takes the permission from all sessions that have begun, for good. Judgements are about later ones.
 func (p *permission) part() {
-	p.sessions.Swap(new(proxy.Permission)).Set(0)
+	p.sessions.Swap(new(statement.Permission)).Set(0)
 }
 
-// judged is the judgement of a listed database, for operators.
-func (x *database) judged() report.Database {
+// State is what is known of a listed database, for operators.
+func (x *Database) State() report.Database {
 	j := x.permission.judgement.Load()
 	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,

@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+
+	"pgflurry/hint"
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+)
+
+// wrongDatabase is a fault of a listed database that does not pass by itself.
+type wrongDatabase struct{ error }
+
+func (e *wrongDatabase) Unwrap() error { return e.error }
+
+// Outcome says that the database is not what the namespace needs.
+func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
+
+// A space is the ID space that all databases must be part of, and which of them has which function worker.
+type space struct {
+	id        string // of the namespace
+	mu        sync.Mutex
+	functions map[int]*Listing // the listed database of each function worker
+}
+
+func newSpace(id string) *space { return &space{id: id, functions: make(map[int]*Listing)} }
+
+// forget frees the function worker of a database that is no longer watched. If the same database was listed again
+// meanwhile, its place stays: that is another listing.
+func (s *space) forget(l *Listing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.functions, func(_ int, of *Listing) bool { return of == l })
+}
+
+// fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
+func (s *space) fits(l *Listing, ns namespace.Namespace) error {
+	if ns.ID != s.id {
+		return &wrongDatabase{hint.With(
+			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
+				"their IDs may repeat each other's", l.name, ns.ID, s.id),
+			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
+				"pgflurry migrate up --database URL --join LEASE_URL.")}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other, taken := s.functions[ns.FunctionWorker]; taken && other.name != l.name {
+		return &wrongDatabase{hint.With(
+			fmt.Errorf("the functions of databases %q and %q have the same worker %d: "+
+				"their IDs repeat each other's", other.name, l.name, ns.FunctionWorker),
+			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
+				"pgflurry migrate up --database URL --join LEASE_URL.")}
+	}
+	s.functions[ns.FunctionWorker] = l
+	return nil
+}
