@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/hint"
 	"pgflurry/namespace"
 )
 
@@ -51,25 +50,25 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 	defer d.close()
 	err = d.certain(func() error {
 		return d.inTransaction(ctx, "closing the database", func() error {
-			if _, err := d.Exec(ctx, closePatienceSQL, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
+			if _, err := d.conn.Exec(ctx, closePatienceSQL, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
 				return failed("closing the database", err)
 			}
-			if _, err := d.Exec(ctx, closeDatabaseSQL); err != nil {
+			if _, err := d.conn.Exec(ctx, closeDatabaseSQL); err != nil {
 				return failed("closing the database", err)
 			}
-			if _, err := d.Exec(ctx, closeGateSQL); err != nil {
+			if _, err := d.conn.Exec(ctx, closeGateSQL); err != nil {
 				return failed("closing the gate after a failover", err)
 			}
 			return nil
 		})
 	})
 	if notAvailable(err) {
-		return Closing{}, d.blocked(ctx, patience)
+		return Closing{}, blocked(ctx, d, patience)
 	}
 	if err != nil {
 		return Closing{}, err
 	}
-	c, err := d.closing(ctx, row)
+	c, err := readClosing(ctx, d.conn, row)
 	if err == nil && (!c.Closed || c.Since == nil) {
 		err = refuse("Run it again.", "database %q was closed, and is not: somebody has opened it, or a trigger has "+
 			"dropped the write", row.Database)
@@ -85,7 +84,7 @@ func LookAtClosing(ctx context.Context, url string) (Closing, error) {
 		return Closing{}, err
 	}
 	defer d.close()
-	return d.closing(ctx, row)
+	return readClosing(ctx, d.conn, row)
 }
 
 // Reopen opens a database that Close has closed, if its row is still the one that was closed. No other database may
@@ -96,19 +95,19 @@ func Reopen(ctx context.Context, url string) (was bool, c Closing, err error) {
 		return false, Closing{}, err
 	}
 	defer d.close()
-	if c, err = d.closing(ctx, row); err != nil || !c.Closed && c.Since == nil {
+	if c, err = readClosing(ctx, d.conn, row); err != nil || !c.Closed && c.Since == nil {
 		return false, c, err
 	}
 	for range 2 {
 		err := d.certain(func() error {
-			_, err := d.Exec(ctx, openDatabaseSQL)
+			_, err := d.conn.Exec(ctx, openDatabaseSQL)
 			return err
 		})
 		if err != nil {
 			return true, c, failed("opening the database", err)
 		}
 	}
-	if c, err = d.closing(ctx, row); err == nil && (c.Closed || c.Since != nil) {
+	if c, err = readClosing(ctx, d.conn, row); err == nil && (c.Closed || c.Since != nil) {
 		err = refuse("Run it again.", "database %q is still closed", row.Database)
 	}
 	return true, c, err
@@ -120,7 +119,7 @@ func openClosing(ctx context.Context, url string) (*database, namespace.Namespac
 	if err != nil {
 		return nil, namespace.Namespace{}, err
 	}
-	row, err := namespace.Read(ctx, d.Conn)
+	row, err := namespace.Read(ctx, d.conn)
 	if err == nil && d.facts.recovery {
 		err = refuse("Give the URL of the primary. A standby follows it.",
 			"the server of database %q is a standby: it takes no writes", row.Database)
@@ -135,27 +134,11 @@ func openClosing(ctx context.Context, url string) (*database, namespace.Namespac
 	return d, row, nil
 }
 
-// certain runs a write, and fails if it was not acknowledged cleanly.
-func (d *database) certain(write func() error) error {
-	const advice = "Run it again: that is harmless."
-	d.warnings = nil
-	if err := write(); err != nil {
-		if hint.Of(err) == "" && d.IsClosed() {
-			return hint.With(fmt.Errorf("the outcome is unknown: %w", err), advice)
-		}
-		return err
-	}
-	if len(d.warnings) > 0 {
-		return refuse(advice, "the outcome is unknown, the server warned: %s", d.warnings[0])
-	}
-	return nil
-}
-
-// closing reads whether the database is closed.
-func (d *database) closing(ctx context.Context, row namespace.Namespace) (Closing, error) {
+// readClosing reads whether the database is closed.
+func readClosing(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Closing, error) {
 	c := Closing{Database: row.Database, Home: row.Home, Quarantine: row.Quarantine}
 	var left *int64
-	err := d.QueryRow(ctx, closingSQL).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
+	err := conn.QueryRow(ctx, closingSQL).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
 	if err != nil {
 		return Closing{}, failed("reading whether the database is closed", err)
 	}
@@ -166,14 +149,10 @@ func (d *database) closing(ctx context.Context, row namespace.Namespace) (Closin
 }
 
 // blocked is the error if a lock was not free in time.
-func (d *database) blocked(ctx context.Context, patience time.Duration) error {
-	rows, err := d.Query(ctx, closeBlockersSQL, lockKey)
-	var holders []string
-	if err == nil {
-		holders, err = pgx.CollectRows(rows, pgx.RowTo[string])
-	}
+func blocked(ctx context.Context, d *database, patience time.Duration) error {
+	holders, err := list(ctx, d.conn, "looking who holds the tables", closeBlockersSQL, pgx.RowTo[string], lockKey)
 	if err != nil {
-		return failed("looking who holds the tables", err)
+		return err
 	}
 	who := "whoever held them has just ended"
 	if len(holders) > 0 {

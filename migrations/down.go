@@ -3,9 +3,13 @@ package migrations
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"pgflurry/sqlfuncs"
 )
@@ -48,26 +52,49 @@ func down(ctx context.Context, url string, leaveJoined bool, list []migration) (
 	if !d.facts.hasSchema {
 		return false, nil
 	}
-	if err := d.mayMigrate(); err != nil {
+	if err := d.facts.mayMigrate(); err != nil {
 		return false, err
 	}
-	if err := d.notNewer(ctx, revision(list)); err != nil {
+	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
 		return false, err
 	}
-	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined, list) })
+	err = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, leaveJoined, list) })
 	return err == nil, err
 }
 
-func (d *database) remove(ctx context.Context, leaveJoined bool, list []migration) error {
-	applied, err := d.applied(ctx)
+// longestWait is the longest pause of DownWaiting before it checks and reports again.
+const longestWait = 10 * time.Second
+
+// DownWaiting is Down, but waits while IDs may be ahead of the clock. Before each pause it calls tell with the reason
+// and the time left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
+func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*RestError)) (removed bool, err error) {
+	for {
+		removed, err = Down(ctx, url, leaveJoined)
+		var resting *RestError
+		if !errors.As(err, &resting) {
+			return removed, err
+		}
+		tell(resting)
+		pause := time.NewTimer(min(resting.Left, longestWait))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return false, fmt.Errorf("nothing was removed: %w", ctx.Err())
+		}
+	}
+}
+
+func remove(ctx context.Context, d *database, leaveJoined bool, list []migration) error {
+	applied, err := readApplied(ctx, d.conn)
 	if err != nil {
 		return err
 	}
-	if err := d.names(ctx); err != nil {
+	if err := installNames(ctx, d); err != nil {
 		return err
 	}
 	if len(applied) > 0 { // otherwise the first Up ended before an ID could exist
-		if err := d.mayRemove(ctx, leaveJoined); err != nil {
+		if err := mayRemove(ctx, d, leaveJoined); err != nil {
 			return err
 		}
 	}
@@ -82,7 +109,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool, list []migratio
 			return err
 		}
 	}
-	left, err := d.texts(ctx, "looking for what is left in schema pgflurry", leftSQL)
+	left, err := texts(ctx, d.conn, "looking for what is left in schema pgflurry", leftSQL)
 	if err != nil {
 		return err
 	}
@@ -94,11 +121,11 @@ func (d *database) remove(ctx context.Context, leaveJoined bool, list []migratio
 }
 
 // mayRemove returns an error if it is not safe to remove pgflurry.
-func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
+func mayRemove(ctx context.Context, d *database, leaveJoined bool) error {
 	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
 		return err
 	}
-	users, err := d.texts(ctx, "looking for what uses the functions", dependentsSQL)
+	users, err := texts(ctx, d.conn, "looking for what uses the functions", dependentsSQL)
 	if err != nil {
 		return err
 	}
@@ -111,17 +138,17 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 		return err
 	}
 	if !leaveJoined {
-		if err := d.noneJoined(ctx); err != nil {
+		if err := noneJoined(ctx, d.conn); err != nil {
 			return err
 		}
 	}
-	return d.nothingAhead(ctx)
+	return nothingAhead(ctx, d.conn)
 }
 
 // noneJoined refuses while other databases draw from the namespace whose home this is. Without the home nothing records
 // which workers they have.
-func (d *database) noneJoined(ctx context.Context) error {
-	joined, err := d.joined(ctx)
+func noneJoined(ctx context.Context, conn *pgx.Conn) error {
+	joined, err := readJoined(ctx, conn)
 	if err != nil || len(joined) == 0 {
 		return err
 	}

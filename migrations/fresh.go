@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
 )
@@ -25,7 +27,7 @@ var (
 	stillUnderWaySQL string
 )
 
-// freshWorker gives the function another worker, with a mark of its own. The clock once stood far ahead, so the old
+// takeFreshWorker gives the function another worker, with a mark of its own. The clock once stood far ahead, so the old
 // worker's mark is out of reach. Everything else is already in place.
 //
 // A call under way may have read the old text of the function. It would use the old worker in a tick of the new
@@ -34,8 +36,8 @@ var (
 // The order makes an interruption harmless at each step. First comes the claim: a failure after it wastes a worker.
 // Then come text and lanes: until the marks are set, the function waits for the clock as before. Then come the marks.
 // At last the home records how far the old worker got.
-func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
-	present, err := namespace.Read(ctx, d.Conn)
+func takeFreshWorker(ctx context.Context, d *database, h *home, version string) error {
+	present, err := namespace.Read(ctx, d.conn)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 		return refuse("Add --join with the URL of that database.", "the workers of database %q are in %s",
 			present.Database, present.Home)
 	}
-	c, err := h.claim(ctx, d, s.Version)
+	c, err := h.claim(ctx, d.claimant(version))
 	if err != nil {
 		return err
 	}
@@ -62,12 +64,12 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
-	if err := d.outlive(ctx); err != nil {
+	if err := outlive(ctx, d.conn); err != nil {
 		return err
 	}
 	var mark int64
 	err = d.inTransaction(ctx, "beginning anew", func() error {
-		results, err := d.PgConn().Exec(ctx, functionMarkSQL).ReadAll()
+		results, err := d.conn.PgConn().Exec(ctx, functionMarkSQL).ReadAll()
 		if err != nil {
 			return failed("reading the mark of the function", err)
 		}
@@ -86,14 +88,14 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 const patienceForOthers = 30 * time.Second
 
 // outlive waits until every transaction of this database that is open now has ended.
-func (d *database) outlive(ctx context.Context) error {
-	open, err := d.texts(ctx, "looking for transactions that are under way", underWaySQL)
+func outlive(ctx context.Context, conn *pgx.Conn) error {
+	open, err := texts(ctx, conn, "looking for transactions that are under way", underWaySQL)
 	if err != nil {
 		return err
 	}
 	for end := time.Now().Add(patienceForOthers); ; time.Sleep(20 * time.Millisecond) {
 		var left []int
-		if err := d.QueryRow(ctx, stillUnderWaySQL, open).Scan(&left); err != nil {
+		if err := conn.QueryRow(ctx, stillUnderWaySQL, open).Scan(&left); err != nil {
 			return failed("waiting for transactions that are under way", err)
 		}
 		if len(left) == 0 {

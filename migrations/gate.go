@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"pgflurry/namespace"
 	"pgflurry/outcome"
 )
@@ -31,7 +33,7 @@ func LookAtGate(ctx context.Context, url string) (Gate, error) {
 		return Gate{}, err
 	}
 	defer d.close()
-	return d.gate(ctx, row)
+	return readGate(ctx, d.conn, row)
 }
 
 // OpenGate lets proxies get workers at once, although the rows may lack grants that are in use. It returns the gate as
@@ -42,7 +44,7 @@ func OpenGate(ctx context.Context, url string) (Gate, error) {
 		return Gate{}, err
 	}
 	defer d.close()
-	before, err := d.gate(ctx, row)
+	before, err := readGate(ctx, d.conn, row)
 	if err != nil || before.Left == 0 {
 		return before, err
 	}
@@ -67,10 +69,10 @@ func openHomeOfGate(ctx context.Context, url string) (*database, namespace.Names
 	return d, row, nil
 }
 
-func (d *database) gate(ctx context.Context, row namespace.Namespace) (Gate, error) {
+func readGate(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Gate, error) {
 	g := Gate{Database: row.Database}
 	var left int64
-	if err := d.QueryRow(ctx, gateSQL).Scan(&left, &g.Opens, &g.By); err != nil {
+	if err := conn.QueryRow(ctx, gateSQL).Scan(&left, &g.Opens, &g.By); err != nil {
 		return Gate{}, failed("reading the gate", err)
 	}
 	g.Left = time.Duration(left) * time.Millisecond

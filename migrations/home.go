@@ -5,10 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"os"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,8 +22,6 @@ var (
 	reclaimSQL string
 	//go:embed queries/give_back.sql
 	giveBackSQL string
-	//go:embed queries/take_claim.sql
-	takeClaimSQL string
 )
 
 // home is the database that has the worker rows of a namespace.
@@ -42,7 +36,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--join: %w", err)
 	}
-	row, err := namespace.Read(ctx, d.Conn)
+	row, err := namespace.Read(ctx, d.conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
 			err = outcome.As(outcome.NotInPlace, refuse(
@@ -61,26 +55,13 @@ func openHome(ctx context.Context, url string) (*home, error) {
 			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
-		err = d.notNewer(ctx, namespace.Revision)
+		err = d.facts.notNewer(ctx, d.conn, namespace.Revision)
 	}
 	if err != nil {
 		d.close()
 		return nil, err
 	}
 	return &home{database: d, row: row}, nil
-}
-
-// address returns host:port/name of a database, without user and password. It replaces a host that means "this machine"
-// by the machine's name, because on another machine the same words mean another server.
-func address(c *pgx.ConnConfig) string {
-	host := c.Host
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || host == "" || host[0] == '/' || host[0] == '@' || err == nil && ip.IsLoopback() {
-		if name, err := os.Hostname(); err == nil {
-			host = name
-		}
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 
 // A claim is the right of a database to one worker, as its home has recorded it.
@@ -90,50 +71,58 @@ type claim struct {
 	id     string // UUID: owner in the row
 }
 
-// claim takes a worker for the database d, for good. It commits before anything uses the worker. If a later step fails,
-// the worker is wasted and never used twice.
-func (h *home) claim(ctx context.Context, d *database, version string) (claim, error) {
+// A claimant is a database that wants a worker, as the home's row names it.
+type claimant struct{ database, address, version string }
+
+// claimant is the database of this session, migrated by a version of the program.
+func (d *database) claimant(version string) claimant {
+	return claimant{d.facts.database, d.address(), version}
+}
+
+// claim takes a worker for another database, for good. It commits before anything uses the worker. If a later step
+// fails, the worker is wasted and never used twice.
+func (h *home) claim(ctx context.Context, by claimant) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
-		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version), h.row.ID).
+		return h.conn.QueryRow(ctx, claimSQL, by.database, by.address, nullable(by.version), h.row.ID).
 			Scan(&c.worker, &c.mark, &c.id)
 	})
 	if err == nil {
 		return c, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return claim{}, failed("claiming a worker in "+address(h.settings), err)
+		return claim{}, failed("claiming a worker in "+h.address(), err)
 	}
 	var holders string
 	var complete bool
 	var wait *int64
-	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
-		return claim{}, failed("reading the workers of "+address(h.settings), err)
+	if err := h.conn.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
+		return claim{}, failed("reading the workers of "+h.address(), err)
 	}
-	now, err := namespace.Read(ctx, h.Conn)
+	now, err := namespace.Read(ctx, h.conn)
 	switch {
 	case err != nil || now.ID != h.row.ID:
 		return claim{}, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more",
-			address(h.settings), h.row.ID)
+			h.address(), h.row.ID)
 	case now.Closed:
 		return claim{}, refuse("Give the URL of the database that has taken its place.",
-			"%s is closed for good, and gives no worker", address(h.settings))
+			"%s is closed for good, and gives no worker", h.address())
 	case !complete:
 		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
 Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
 			"%s was failed over, restarted, restored or reseeded since it gave its last worker, "+
 				"and may have forgotten a database that joined; it knows: %s",
-			address(h.settings), holders)
+			h.address(), holders)
 	case wait != nil:
 		left := max(0, time.Duration(*wait)*time.Millisecond).Truncate(time.Second) + time.Second
 		return claim{}, refuse(fmt.Sprintf("Try again in %s.", left),
 			"the workers for database functions that are left in %s may have issued IDs that are ahead of the clock",
-			address(h.settings))
+			h.address())
 	}
 	return claim{}, refuse("Their number was fixed when the namespace was made, and each is given out once, for good. "+
 		"Use another namespace for this database.",
 		"all %d workers for database functions in %s are taken: %s",
-		h.row.DatabaseWorkers, address(h.settings), holders)
+		h.row.DatabaseWorkers, h.address(), holders)
 }
 
 // copiedOrMoved is the hint for a worker that was claimed from another address.
@@ -145,42 +134,41 @@ taken its place, run
 
 // reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
-// meanwhile. Settings.Moved says that the database has another address for good.
+// meanwhile, else now is the claim that the database writes down. moved says that it has another address for good.
 func (h *home) reclaim(
-	ctx context.Context, d *database, present namespace.Namespace, s Settings,
-) (given bool, err error) {
+	ctx context.Context, by claimant, worker int, before string, moved bool,
+) (now string, given bool, err error) {
 	var ours, here, written bool
 	var node, from string
-	var claim string
 	var at *time.Time
 	err = h.acknowledged(func() error {
-		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, present.Claim, d.facts.database, address(d.settings),
-			nullable(s.Version), s.Moved, h.row.ID).
-			Scan(&ours, &here, &written, &node, &from, &at, &claim)
+		return h.conn.QueryRow(ctx, reclaimSQL, worker, before, by.database, by.address, nullable(by.version), moved,
+			h.row.ID).
+			Scan(&ours, &here, &written, &node, &from, &at, &now)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return false, refuse("Give the URL of the database it joined.",
+		return "", false, refuse("Give the URL of the database it joined.",
 			"%s has no worker %d for a database function, which this database uses",
-			address(h.settings), present.FunctionWorker)
+			h.address(), worker)
 	case err != nil:
-		return false, failed("looking for the worker of this database in "+address(h.settings), err)
+		return "", false, failed("looking for the worker of this database in "+h.address(), err)
 	case !written:
-		return false, dropped(h.database, "recording the claim of this database")
+		return "", false, dropped(h.database, "recording the claim of this database")
 	case !ours:
-		return true, nil
+		return "", true, nil
 	case !here:
-		return false, refuse(copiedOrMoved,
+		return "", false, refuse(copiedOrMoved,
 			"worker %d was claimed by database %q at %s on %s, and this database is at %s",
-			present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))
+			worker, node, from, at.UTC().Format(time.DateTime), by.address)
 	}
-	return false, d.write(ctx, "writing down the claim", takeClaimSQL, claim)
+	return now, false, nil
 }
 
 // giveBack records in the home that a function has left its worker for good, and how far it got.
 func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
 	return h.acknowledged(func() error {
-		tag, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)
+		tag, err := h.conn.Exec(ctx, giveBackSQL, worker, claim, mark)
 		switch {
 		case err != nil:
 			return failed(fmt.Sprintf("giving worker %d back", worker), err)
@@ -188,16 +176,8 @@ func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int6
 			return refuse(fmt.Sprintf("The function has its new worker. Make sure that no other database gets "+
 				"worker %d: pgflurry workers list --database HOME.", worker),
 				"worker %d is not retired in %s: its row there does not have the claim of this database",
-				worker, address(h.settings))
+				worker, h.address())
 		}
 		return nil
 	})
-}
-
-// nullable returns NULL for an empty text.
-func nullable(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -19,10 +19,12 @@ var (
 	joinCopySQL string
 	//go:embed queries/joins_complete.sql
 	joinsCompleteSQL string
+	//go:embed queries/take_claim.sql
+	takeClaimSQL string
 )
 
 // joinNew makes an empty database another one of the namespace.
-func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
+func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	if err := sameSpace(s, h.row); err != nil {
 		return fmt.Errorf("--join: %w", err)
 	}
@@ -32,71 +34,74 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	}
 	if !layout.Equal(h.row.Layout) {
 		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
-			"the namespace in %s has layout %s, not %s", address(h.settings), h.row.Layout.Full(), layout.Full())
+			"the namespace in %s has layout %s, not %s", h.address(), h.row.Layout.Full(), layout.Full())
 	}
-	c, err := h.claim(ctx, d, s.Version)
+	c, err := h.claim(ctx, d.claimant(s.Version))
 	if err != nil {
 		return err
 	}
-	_, err = d.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	_, err = d.conn.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
-		address(h.settings), c.id, h.row.Region)
+		h.address(), c.id, h.row.Region)
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
-	if err := d.followHome(ctx, h); err != nil {
+	if err := followHome(ctx, d, h); err != nil {
 		return err
 	}
-	return d.goOnAt(ctx, c)
+	return goOnAt(ctx, d, c)
 }
 
 // followHome copies what may have changed in the home since the database joined: its windows, and its name or address.
 // An old version may have written a quarantine there that this one does not allow.
-func (d *database) followHome(ctx context.Context, h *home) error {
+func followHome(ctx context.Context, d *database, h *home) error {
 	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
 	return d.write(ctx, "taking over the windows of the namespace", followHomeSQL, h.row.MaxWindow.Microseconds(),
-		h.row.Skew.Microseconds(), quarantine.Microseconds(), address(h.settings))
+		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address())
 }
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.
-func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
-	c, err := h.claim(ctx, d, s.Version)
+func joinAnew(ctx context.Context, d *database, h *home, version string) error {
+	c, err := h.claim(ctx, d.claimant(version))
 	if err != nil {
 		return err
 	}
-	if err := d.write(ctx, "joining the namespace", joinCopySQL, c.worker, address(h.settings), c.id); err != nil {
+	if err := d.write(ctx, "joining the namespace", joinCopySQL, c.worker, h.address(), c.id); err != nil {
 		return err
 	}
-	if err := d.followHome(ctx, h); err != nil {
+	if err := followHome(ctx, d, h); err != nil {
 		return err
 	}
-	return d.goOnAt(ctx, c)
+	return goOnAt(ctx, d, c)
 }
 
 // rejoin makes sure that the home's row gives this database its worker. If another database got the worker meanwhile,
-// this one gets a new worker.
-func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
-	given, err := h.reclaim(ctx, d, present, s)
+// this one gets a new worker. Settings.Moved says that the database has another address for good.
+func rejoin(ctx context.Context, d *database, s Settings, present namespace.Namespace, h *home) error {
+	claim, given, err := h.reclaim(ctx, d.claimant(s.Version), present.FunctionWorker, present.Claim, s.Moved)
 	switch {
 	case err != nil:
 		return err
 	case given:
-		return d.joinAnew(ctx, s, h)
+		return joinAnew(ctx, d, h, s.Version)
 	}
-	return d.followHome(ctx, h)
+	if err := d.write(ctx, "writing down the claim", takeClaimSQL, claim); err != nil {
+		return err
+	}
+	return followHome(ctx, d, h)
 }
 
 // goOnAt lets the function begin after every ID that its worker may have issued before.
-func (d *database) goOnAt(ctx context.Context, c claim) error {
-	if _, err := d.Exec(ctx, formerMarkSQL, c.mark); err != nil {
+func goOnAt(ctx context.Context, d *database, c claim) error {
+	if _, err := d.conn.Exec(ctx, formerMarkSQL, c.mark); err != nil {
 		return failed("setting the mark of the function", err)
 	}
 	return nil
 }
 
-// joinsComplete records that the home knows every database that has joined.
-func (d *database) joinsComplete(ctx context.Context) error {
-	switch present, err := namespace.Read(ctx, d.Conn); {
+// completeJoins records that the home knows every database that has joined.
+func completeJoins(ctx context.Context, d *database) error {
+	switch present, err := namespace.Read(ctx, d.conn); {
 	case err != nil:
 		return err
 	case present.Home != "":

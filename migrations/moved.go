@@ -29,9 +29,9 @@ var (
 	movedElsewhereSQL string
 )
 
-// moved lets the database replace its original, which gives no IDs any more, or continue after it was set back in
+// takePlace lets the database replace its original, which gives no IDs any more, or continue after it was set back in
 // place. why says why it is a copy; "": it does not look like one.
-func (d *database) moved(ctx context.Context, s Settings, present namespace.Namespace, h *home, why string) error {
+func takePlace(ctx context.Context, d *database, s Settings, present namespace.Namespace, h *home, why string) error {
 	original := "" // its name, if it is on this server
 	switch {
 	case present.Home != "" && h == nil:
@@ -43,45 +43,44 @@ func (d *database) moved(ctx context.Context, s Settings, present namespace.Name
 			present.Database)
 	case why != "":
 		var err error
-		if original, err = d.originalEnded(ctx, s, present); err != nil {
+		if original, err = originalEnded(ctx, d, s, present); err != nil {
 			return err
 		}
 	case present.Closed:
-		if err := d.staysClosed(ctx, present); err != nil {
+		if err := staysClosed(ctx, d, present); err != nil {
 			return err
 		}
 	}
 	if present.Home != "" { // its home knows the others, and there is no gate here
-		if err := d.rejoin(ctx, s, present, h); err != nil {
+		if err := rejoin(ctx, d, s, present, h); err != nil {
 			return err
 		}
 	} else {
-		if err := d.firstOfServer(ctx); err != nil {
+		if err := firstOfServer(ctx, d.conn); err != nil {
 			return err
 		}
-		if err := d.placeTaken(ctx, s, present, original); err != nil {
+		if err := placeTaken(ctx, d, s, present, original); err != nil {
 			return err
 		}
 		if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
 			return err
 		}
 	}
-	d.decided = true
-	return d.script(ctx, "writing down which database this is", identifySQL)
+	return nil
 }
 
 // originalEnded refuses unless the original of this copy gives no IDs any more. It was closed before the copy was made.
 // Or it was on this server, and is closed or not there any more. Or the operator says that it is destroyed. It returns
 // the name of the original, if that is on this server.
-func (d *database) originalEnded(ctx context.Context, s Settings, present namespace.Namespace) (string, error) {
+func originalEnded(ctx context.Context, d *database, s Settings, present namespace.Namespace) (string, error) {
 	var closed, here bool
 	var name string
 	var oid uint32
-	if err := d.QueryRow(ctx, evidenceSQL).Scan(&closed, &here, &name, &oid); err != nil {
+	if err := d.conn.QueryRow(ctx, evidenceSQL).Scan(&closed, &here, &name, &oid); err != nil {
 		return "", failed("looking for the original", err)
 	}
 	switch {
-	case name != "" && !d.isClosed(ctx, name):
+	case name != "" && !isClosed(ctx, d.conn, name):
 		return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry close\" on it. "+
 			"If both shall give IDs, use --join to share one ID space, or --new-namespace.",
 			pgx.Identifier{name}.Sanitize()),
@@ -98,9 +97,9 @@ If the original is destroyed for good, and no other copy has taken its place, ad
 }
 
 // staysClosed refuses --moved in a closed database that does not look like a copy, if "pgflurry open" can open it.
-func (d *database) staysClosed(ctx context.Context, present namespace.Namespace) error {
+func staysClosed(ctx context.Context, d *database, present namespace.Namespace) error {
 	var opens bool
-	if err := d.QueryRow(ctx, mayOpenSQL).Scan(&opens); err != nil {
+	if err := d.conn.QueryRow(ctx, mayOpenSQL).Scan(&opens); err != nil {
 		return failed("looking whether the database can be opened", err)
 	}
 	if !opens {
@@ -118,14 +117,14 @@ const (
 // firstOfServer lets databases of one server decide one after the other which of them takes the place of the original.
 // Each takes a lock of its own, and then looks for those of the others. So of two that run at once at least one sees
 // the other. The one with the lower OID waits until the other has ended. The other refuses.
-func (d *database) firstOfServer(ctx context.Context) error {
-	if _, err := d.Exec(ctx, movedLockSQL); err != nil {
+func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := conn.Exec(ctx, movedLockSQL); err != nil {
 		return failed("taking the lock of --moved", err)
 	}
 	for end := time.Now().Add(patienceForMoves); ; time.Sleep(20 * time.Millisecond) {
 		var lower string
 		var higher int
-		if err := d.QueryRow(ctx, movedElsewhereSQL).Scan(&lower, &higher); err != nil {
+		if err := conn.QueryRow(ctx, movedElsewhereSQL).Scan(&lower, &higher); err != nil {
 			return failed("looking for another --moved on this server", err)
 		}
 		switch {
@@ -144,14 +143,14 @@ func (d *database) firstOfServer(ctx context.Context) error {
 
 // placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
 // names the databases that it cannot look into. It cannot see copies on other servers.
-func (d *database) placeTaken(ctx context.Context, s Settings, present namespace.Namespace, original string) error {
-	others, err := d.texts(ctx, "listing the databases of the server", otherDatabasesSQL)
+func placeTaken(ctx context.Context, d *database, s Settings, present namespace.Namespace, original string) error {
+	others, err := texts(ctx, d.conn, "listing the databases of the server", otherDatabasesSQL)
 	if err != nil {
 		return err
 	}
 	var hidden []string
 	for _, name := range others {
-		other, err := d.rowOf(ctx, name)
+		other, err := rowOf(ctx, d.conn, name)
 		_, copied := other.Copied()
 		switch missing := new(namespace.NotMigratedError); {
 		case errors.As(err, &missing):
@@ -177,10 +176,10 @@ func (d *database) placeTaken(ctx context.Context, s Settings, present namespace
 }
 
 // rowOf reads the namespace row of another database of this server.
-func (d *database) rowOf(ctx context.Context, name string) (namespace.Namespace, error) {
+func rowOf(ctx context.Context, conn *pgx.Conn, name string) (namespace.Namespace, error) {
 	ctx, cancel := context.WithTimeout(ctx, patienceForDatabases)
 	defer cancel()
-	settings := d.settings.Copy()
+	settings := conn.Config()
 	settings.Database, settings.OnNotice = name, nil
 	conn, err := pgx.ConnectConfig(ctx, settings)
 	if err != nil {
@@ -191,7 +190,7 @@ func (d *database) rowOf(ctx context.Context, name string) (namespace.Namespace,
 }
 
 // isClosed reports whether another database of this server is known to be closed.
-func (d *database) isClosed(ctx context.Context, name string) bool {
-	row, err := d.rowOf(ctx, name)
+func isClosed(ctx context.Context, conn *pgx.Conn, name string) bool {
+	row, err := rowOf(ctx, conn, name)
 	return err == nil && row.Closed
 }

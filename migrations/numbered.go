@@ -1,22 +1,16 @@
 package migrations
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
-
-	"pgflurry/hint"
 )
 
 //go:embed 0*.sql
 var files embed.FS
-
-//go:embed queries/record.sql
-var recordSQL string
 
 // downLine separates the two halves of a migration.
 const downLine = "-- Down"
@@ -71,42 +65,3 @@ func half(lines []string) string { return strings.TrimSpace(strings.Join(lines, 
 
 // revision returns the number of the last migration.
 func revision(list []migration) int { return list[len(list)-1].version }
-
-// apply runs the missing migrations, each in one transaction with its row in the record. After a failure the next run
-// continues with the one that failed.
-func (d *database) apply(ctx context.Context, list []migration) error {
-	applied, err := d.applied(ctx)
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
-		if _, done := applied[m.version]; done {
-			continue
-		}
-		doing := "applying " + m.name
-		err := d.inTransaction(ctx, doing, func() error {
-			if err := d.script(ctx, doing, m.up); err != nil {
-				return held(err)
-			}
-			return d.record(ctx, m)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record writes the row of an applied migration.
-func (d *database) record(ctx context.Context, m migration) error {
-	return d.write(ctx, "writing down that "+m.name+" is applied", recordSQL, m.version)
-}
-
-// held adds a hint if another transaction held a table that a migration changes.
-func held(err error) error {
-	if notAvailable(err) {
-		return hint.With(err, "Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
-			"Run the same again when that has ended; pg_locks shows who it is.")
-	}
-	return err
-}

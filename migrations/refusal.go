@@ -40,3 +40,9 @@ func (e *serverError) Error() string {
 }
 
 func (e *serverError) Unwrap() error { return e.said }
+
+// notAvailable reports whether the error means that a lock was not free in time.
+func notAvailable(err error) bool {
+	said, is := errors.AsType[*pgconn.PgError](err)
+	return is && said.Code == "55P03"
+}

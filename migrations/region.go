@@ -32,30 +32,21 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 		present.Database, *present.Region, present.ID, *s.Region)
 }
 
-// otherRegion reports whether a copy of one region shall be another region of the same ID space.
-func (s Settings) otherRegion(present namespace.Namespace) bool {
-	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
-}
-
-// becomeRegion makes the copy of a region another region. The namespace row and the worker rows are wrong for it, and
-// none of its workers was the original's. So it begins like a database without these rows, but with IDs in its tables.
-// The marks of the function stay, so IDs continue above those that were copied.
-func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error {
+// forgetRegion prepares the copy of a region for being another region. The namespace row and the worker rows are wrong
+// for it, and none of its workers was the original's. So it begins like a database without these rows, but with IDs in
+// its tables. The marks of the function stay, so IDs continue above those that were copied.
+func forgetRegion(ctx context.Context, d *database, s Settings, h *home) error {
 	if h != nil || s.Moved {
 		return contradicts("Choose one.", "--join and --moved leave a copy in the region of its original, "+
 			"and --region %d is another one", *s.Region)
 	}
-	if err := d.script(ctx, "forgetting the region that this is a copy of", forgetSQL); err != nil {
-		return err
-	}
-	s.Copy, d.decided = false, true
-	return d.found(ctx, s, nil)
+	return d.script(ctx, "forgetting the region that this is a copy of", forgetSQL)
 }
 
-// instead protects a new region whose number belonged to an earlier database, which is gone for good. That database may
-// have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as after a failover
-// that forgot all that.
-func (d *database) instead(ctx context.Context) error {
+// beginInstead protects a new region whose number belonged to an earlier database, which is gone for good. That
+// database may have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as
+// after a failover that forgot all that.
+func beginInstead(ctx context.Context, d *database) error {
 	if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 var (
@@ -24,14 +26,14 @@ func mayWaitAfterRestart(d time.Duration) bool {
 	return d == RestartAsWindows || d >= 0 && d <= longestRestart && d%time.Millisecond == 0
 }
 
-// restart sets how long this home grants no worker after a start of its server.
-func (d *database) restart(ctx context.Context, quarantine time.Duration) error {
+// setRestart sets how long this home grants no worker after a start of its server.
+func setRestart(ctx context.Context, d *database, quarantine time.Duration) error {
 	var micros *int64
 	if quarantine != RestartAsWindows {
 		wanted := quarantine.Microseconds()
 		micros = &wanted
 	}
-	tag, err := d.Exec(ctx, restartQuarantineSQL, micros)
+	tag, err := d.conn.Exec(ctx, restartQuarantineSQL, micros)
 	if err != nil {
 		return failed("setting the quarantine after a restart", err)
 	}
@@ -42,17 +44,15 @@ func (d *database) restart(ctx context.Context, quarantine time.Duration) error 
 	return nil
 }
 
-// tellRestart fills in what a start of the server costs.
-func (d *database) tellRestart(ctx context.Context, now time.Time, state *State) error {
+// readRestart reads what a start of the server costs: the quarantine after it, and how much of that is left now.
+func readRestart(ctx context.Context, conn *pgx.Conn, now time.Time) (quarantine, left time.Duration, err error) {
 	var micros int64
 	var settled *time.Time
-	err := d.QueryRow(ctx, restartSQL).Scan(&micros, &settled)
-	if err != nil {
-		return failed("reading the quarantine after a restart", err)
+	if err := conn.QueryRow(ctx, restartSQL).Scan(&micros, &settled); err != nil {
+		return 0, 0, failed("reading the quarantine after a restart", err)
 	}
-	state.Restart = time.Duration(micros) * time.Microsecond
 	if settled != nil {
-		state.Settles = max(0, settled.Sub(now))
+		left = max(0, settled.Sub(now))
 	}
-	return nil
+	return time.Duration(micros) * time.Microsecond, left, nil
 }

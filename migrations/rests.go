@@ -3,7 +3,6 @@ package migrations
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,8 +22,8 @@ type rest struct {
 
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
 // over.
-func (d *database) nothingAhead(ctx context.Context) error {
-	rests, err := list(ctx, d, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
+func nothingAhead(ctx context.Context, conn *pgx.Conn) error {
+	rests, err := list(ctx, conn, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
 		r.left = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)
@@ -51,29 +50,6 @@ func (e *RestError) Error() string {
 func (e *RestError) Hint() string {
 	return "Stop all proxies of the namespace and whatever calls next_snowflake() first, or it will take longer. " +
 		"--wait waits for it."
-}
-
-// longestWait is the longest pause of DownWaiting before it checks and reports again.
-const longestWait = 10 * time.Second
-
-// DownWaiting is Down, but waits while IDs may be ahead of the clock. Before each pause it calls tell with the reason
-// and the time left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
-func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*RestError)) (removed bool, err error) {
-	for {
-		removed, err = Down(ctx, url, leaveJoined)
-		var resting *RestError
-		if !errors.As(err, &resting) {
-			return removed, err
-		}
-		tell(resting)
-		pause := time.NewTimer(min(resting.Left, longestWait))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return false, fmt.Errorf("nothing was removed: %w", ctx.Err())
-		}
-	}
 }
 
 // mostLines is how many lines a message lists before it only counts.

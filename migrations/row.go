@@ -16,70 +16,91 @@ var (
 	identifySQL string
 	//go:embed queries/new_namespace.sql
 	newNamespaceSQL string
+	//go:embed queries/create_namespace.sql
+	createNamespaceSQL string
 )
+
+// A verdict says what a run has made of the namespace row.
+type verdict struct {
+	founded bool // it made the namespace, so that has no IDs yet
+	decided bool // it wrote down which database this is, as its operator said
+}
 
 // ownRow makes sure that the namespace row is this database's own. It makes the row, or judges the existing one and
 // does what the operator asked for. Package namespace explains the row, and what a copy is.
-func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
-	present, err := namespace.Read(ctx, d.Conn)
-	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
-		return d.found(ctx, s, h)
+func ownRow(ctx context.Context, d *database, s Settings, h *home) (verdict, error) {
+	present, err := namespace.Read(ctx, d.conn)
+	if errors.As(err, new(*namespace.NotMigratedError)) {
+		return verdict{founded: h == nil}, found(ctx, d, s, h)
 	}
 	if err != nil {
-		return err
+		return verdict{}, err
 	}
 	why, copied := present.Copied()
 	if s.Copy && !copied {
 		why = fmt.Sprintf("database %q is a copy of the files of a server, as --copy says", present.Database)
 	}
 	if why != "" && s.otherRegion(present) {
-		return d.becomeRegion(ctx, s, h)
+		if err := forgetRegion(ctx, d, s, h); err != nil {
+			return verdict{}, err
+		}
+		s.Copy = false
+		return verdict{founded: true, decided: true}, found(ctx, d, s, nil)
 	}
-	if err := d.unchanged(ctx, s, present); err != nil {
-		return err
+	if err := unchanged(ctx, d, s, present); err != nil {
+		return verdict{}, err
 	}
+	decided, err := own(ctx, d, s, h, present, why)
+	return verdict{decided: decided}, err
+}
+
+// own does with an existing row what the operator asked for. why says why the database is a copy; "": it is not one.
+// decided: the operator has said which database this is, and that is written down.
+func own(
+	ctx context.Context, d *database, s Settings, h *home, present namespace.Namespace, why string,
+) (decided bool, err error) {
 	switch {
 	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
-		return refuse("Leave --join out.", "database %q is the home of namespace %s itself",
+		return false, refuse("Leave --join out.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
-		return refuse(`On the copy, and on no other, add --copy. `+
+		return false, refuse(`On the copy, and on no other, add --copy. `+
 			`Be sure which of the two it is: the other one keeps its workers.`,
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
-			present.Database, address(h.settings), present.ID)
+			present.Database, h.address(), present.ID)
 	case s.NewNamespace && why == "":
-		return refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) and the "+
-			"original lives on, add --copy.",
+		return false, refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) "+
+			"and the original lives on, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
-		d.decided = true
-		return d.newNamespace(ctx, s, present)
+		return true, newNamespace(ctx, d, s.AfterID, present)
 	case h != nil && h.row.ID != present.ID:
-		return foreign(present, h, why)
+		return false, foreign(present, h, why)
 	case s.Moved:
-		return d.moved(ctx, s, present, h, why)
+		err = takePlace(ctx, d, s, present, h, why)
 	case why == "" && h == nil:
-		return nil
+		return false, nil
 	case why == "":
-		return d.rejoin(ctx, s, present, h)
+		return false, rejoin(ctx, d, s, present, h)
 	case h == nil:
-		return refuseCopy(present, why)
+		return false, refuseCopy(present, why)
+	default:
+		err = joinAnew(ctx, d, h, s.Version)
 	}
-	if err := d.joinAnew(ctx, s, h); err != nil {
-		return err
+	if err != nil {
+		return false, err
 	}
-	d.decided = true
-	return d.script(ctx, "writing down which database this is", identifySQL)
+	return true, d.script(ctx, "writing down which database this is", identifySQL)
 }
 
 // newNamespace makes a copy an ID space of its own.
-func (d *database) newNamespace(ctx context.Context, s Settings, former namespace.Namespace) error {
+func newNamespace(ctx context.Context, d *database, afterID *int64, former namespace.Namespace) error {
 	const doing = "making the copy a namespace of its own"
-	if _, err := d.Exec(ctx, newNamespaceSQL, s.AfterID); err != nil {
+	if _, err := d.conn.Exec(ctx, newNamespaceSQL, afterID); err != nil {
 		return failed(doing, err)
 	}
-	now, err := namespace.Read(ctx, d.Conn)
+	now, err := namespace.Read(ctx, d.conn)
 	if err == nil && (now.ID == former.ID || now.Home != "") {
 		return dropped(d, doing)
 	}
@@ -88,27 +109,27 @@ func (d *database) newNamespace(ctx context.Context, s Settings, former namespac
 
 // settled reads the row again: the database must be an original, and of the namespace of its home. Procedures of SQL
 // return no count of the rows that they changed.
-func (d *database) settled(ctx context.Context, h *home) error {
-	now, err := namespace.Read(ctx, d.Conn)
+func settled(ctx context.Context, d *database, h *home) error {
+	now, err := namespace.Read(ctx, d.conn)
 	if err != nil {
 		return err
 	}
 	_, copied := now.Copied()
-	if copied || h != nil && (now.ID != h.row.ID || now.Home != address(h.settings)) {
+	if copied || h != nil && (now.ID != h.row.ID || now.Home != h.address()) {
 		return dropped(d, "writing down which database this is")
 	}
 	return nil
 }
 
 // found makes the row of a new namespace, or of a namespace whose home is elsewhere.
-func (d *database) found(ctx context.Context, s Settings, h *home) error {
+func found(ctx context.Context, d *database, s Settings, h *home) error {
 	anew := s.Moved && s.Space != nil && h == nil // replaces a region's database that was lost
 	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete {
 		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.",
 			"database %q has no namespace yet", d.facts.database)
 	}
 	if h != nil {
-		return d.joinNew(ctx, s, h)
+		return joinNew(ctx, d, s, h)
 	}
 	layout, err := s.layout(generator.DefaultLayout())
 	if err != nil {
@@ -117,18 +138,45 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 	if err := s.region(layout); err != nil {
 		return err
 	}
-	if err := d.mayBegin(ctx, layout); err != nil {
+	if err := mayBegin(ctx, d, layout); err != nil {
 		return err
 	}
-	d.founded = true
-	if err := d.create(ctx, s, layout); err != nil || !anew {
+	if err := create(ctx, d, s, layout); err != nil || !anew {
 		return err
 	}
-	return d.instead(ctx)
+	return beginInstead(ctx, d)
+}
+
+// mayBegin refuses a new namespace whose layout, by the server's clock, has not begun or ends soon.
+func mayBegin(ctx context.Context, d *database, layout generator.Layout) error {
+	now, err := clock(ctx, d.conn)
+	if err != nil {
+		return err
+	}
+	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
+}
+
+// create writes the row and all worker rows, or compares layout and region with the existing row.
+func create(ctx context.Context, d *database, s Settings, layout generator.Layout) error {
+	workers, err := s.databaseWorkers(layout)
+	if err != nil {
+		return outcome.As(outcome.Usage, err)
+	}
+	var id *string
+	if s.Space != nil {
+		id = &s.Space.ID
+	}
+	_, err = d.conn.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
+		namespace.WorkersOf(layout, s.Region).Lowest, s.Region)
+	if err != nil {
+		return failed("making the namespace", err)
+	}
+	return nil
 }
 
 // unchanged refuses settings that contradict the row.
-func (d *database) unchanged(ctx context.Context, s Settings, present namespace.Namespace) error {
+func unchanged(ctx context.Context, d *database, s Settings, present namespace.Namespace) error {
 	if err := sameSpace(s, present); err != nil {
 		return err
 	}
@@ -146,7 +194,7 @@ func (d *database) unchanged(ctx context.Context, s Settings, present namespace.
 		return contradicts("Leave --disposable out, or make another database for tests.",
 			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
-	err = d.create(ctx, s, layout) // only compares the layout, because the row exists
+	err = create(ctx, d, s, layout) // only compares the layout, because the row exists
 	if errors.As(err, new(*serverError)) {
 		return outcome.As(outcome.Usage, err)
 	}
@@ -158,11 +206,11 @@ func foreign(present namespace.Namespace, h *home, why string) error {
 	if why != "" {
 		return refuse("Run it with --new-namespace if the copy shall be an ID space of its own.",
 			"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
-			present.Database, present.ID, h.row.ID, address(h.settings))
+			present.Database, present.ID, h.row.ID, h.address())
 	}
 	return refuse("A database belongs to one namespace for good: its IDs could meet those of another.",
 		"database %q belongs to namespace %s, not to %s of %s",
-		present.Database, present.ID, h.row.ID, address(h.settings))
+		present.Database, present.ID, h.row.ID, h.address())
 }
 
 // refuseCopy says what a copy can become, with the command for each choice.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
@@ -33,10 +34,10 @@ func losesSequences(number int) bool {
 	return known && number%10000 < minor
 }
 
-// unreadable lists the sequences that a failover left unreadable. In an older schema, or without the right to ask, it
-// returns none; the function's own errors then show the problem.
-func (d *database) unreadable(ctx context.Context) ([]string, error) {
-	names, err := d.texts(ctx, "looking for unreadable sequences", unreadableSQL)
+// readUnreadable lists the sequences that a failover left unreadable. In an older schema, or without the right to ask,
+// it returns none; the function's own errors then show the problem.
+func readUnreadable(ctx context.Context, conn *pgx.Conn) ([]string, error) {
+	names, err := texts(ctx, conn, "looking for unreadable sequences", unreadableSQL)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
 		return nil, nil
@@ -45,8 +46,8 @@ func (d *database) unreadable(ctx context.Context) ([]string, error) {
 }
 
 // mendSequences recreates unreadable sequences.
-func (d *database) mendSequences(ctx context.Context, s Settings) error {
-	names, err := namespace.MendSequences(ctx, d.Conn)
+func mendSequences(ctx context.Context, conn *pgx.Conn, say func(string)) error {
+	names, err := namespace.MendSequences(ctx, conn)
 	if err != nil {
 		held := notAvailable(err)
 		err = failed("making unreadable sequences anew", err)
@@ -57,24 +58,30 @@ func (d *database) mendSequences(ctx context.Context, s Settings) error {
 		return err
 	}
 	if len(names) > 0 {
-		s.say("sequences were made anew, because a failover had left them unreadable: " + strings.Join(names, ", "))
+		say("sequences were made anew, because a failover had left them unreadable: " + strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// keepStandbys makes sure that standbys keep new unlogged sequences, as far as it can, and says what the operator must
-// do. Without a standby, or without that bug of PostgreSQL, there is nothing to do.
-func (d *database) keepStandbys(ctx context.Context, s Settings, before []string) error {
+// endangered lists the unlogged sequences, if this version of PostgreSQL has the bug.
+func endangered(ctx context.Context, d *database) ([]string, error) {
 	if !losesSequences(d.facts.number) {
-		return nil
+		return nil, nil
 	}
-	now, err := d.texts(ctx, "listing the unlogged sequences", unloggedSQL)
+	return texts(ctx, d.conn, "listing the unlogged sequences", unloggedSQL)
+}
+
+// keepStandbys makes sure that standbys keep new unlogged sequences, as far as it can, and says what the operator must
+// do. before is what endangered listed before the sequences were made. Without a standby, or without that bug of
+// PostgreSQL, there is nothing to do.
+func keepStandbys(ctx context.Context, d *database, before []string, say func(string)) error {
+	now, err := endangered(ctx, d)
 	if err != nil || !slices.ContainsFunc(now, func(oid string) bool { return !slices.Contains(before, oid) }) {
 		return err
 	}
 	var standbys, mayCheckpoint bool
 	var timeout string
-	if err := d.QueryRow(ctx, standbysSQL).Scan(&standbys, &mayCheckpoint, &timeout); err != nil {
+	if err := d.conn.QueryRow(ctx, standbysSQL).Scan(&standbys, &mayCheckpoint, &timeout); err != nil {
 		return failed("looking for standbys", err)
 	}
 	if !standbys {
@@ -87,15 +94,9 @@ func (d *database) keepStandbys(ctx context.Context, s Settings, before []string
 		}
 		where, times = "on each standby", "twice"
 	}
-	s.say(fmt.Sprintf("new sequences were made, and PostgreSQL %s has a bug, mended in 15.19, 16.15, 17.11 and 18.5: "+
+	say(fmt.Sprintf("new sequences were made, and PostgreSQL %s has a bug, mended in 15.19, 16.15, 17.11 and 18.5: "+
 		"a standby that is promoted before its next restartpoint cannot read them", d.facts.version))
-	s.say(fmt.Sprintf("run CHECKPOINT %s; without it the danger lasts about %s checkpoint_timeout (here %s)",
+	say(fmt.Sprintf("run CHECKPOINT %s; without it the danger lasts about %s checkpoint_timeout (here %s)",
 		where, times, timeout))
 	return nil
-}
-
-func (s Settings) say(sentence string) {
-	if s.Say != nil {
-		s.Say(sentence)
-	}
 }

@@ -179,3 +179,14 @@ func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
 	}
 	return max(1, min(16, workers/4)), nil
 }
+
+// otherRegion reports whether a copy of one region shall be another region of the same ID space.
+func (s Settings) otherRegion(present namespace.Namespace) bool {
+	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
+}
+
+func (s Settings) say(sentence string) {
+	if s.Say != nil {
+		s.Say(sentence)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 
-	"pgflurry/generator"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
@@ -13,8 +12,6 @@ import (
 var (
 	//go:embed queries/bootstrap.sql
 	bootstrapSQL string
-	//go:embed queries/create_namespace.sql
-	createNamespaceSQL string
 	//go:embed queries/end_closing.sql
 	endClosingSQL string
 	//go:embed queries/installed.sql
@@ -30,7 +27,7 @@ func Up(ctx context.Context, url string, s Settings) error {
 // UpState is Up, and returns the state that it leaves. Both use one connection.
 func UpState(ctx context.Context, url string, s Settings) (state State, err error) {
 	err = up(ctx, url, s, all(), func(d *database) error {
-		state, err = d.afterUp(ctx)
+		state, err = stateAfterUp(ctx, d)
 		return err
 	})
 	return state, err
@@ -46,15 +43,15 @@ func up(ctx context.Context, url string, s Settings, list []migration, then func
 		return err
 	}
 	defer d.close()
-	if err := d.bring(ctx, s, list); err != nil {
+	if err := bring(ctx, d, s, list); err != nil {
 		return err
 	}
 	return then(d)
 }
 
 // bring does what Up does, in an open session.
-func (d *database) bring(ctx context.Context, s Settings, list []migration) error {
-	if err := d.mayMigrate(); err != nil {
+func bring(ctx context.Context, d *database, s Settings, list []migration) error {
+	if err := d.facts.mayMigrate(); err != nil {
 		return err
 	}
 	var h *home
@@ -68,7 +65,7 @@ func (d *database) bring(ctx context.Context, s Settings, list []migration) erro
 	if err := d.lock(ctx); err != nil {
 		return err
 	}
-	if err := d.notNewer(ctx, revision(list)); err != nil {
+	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
 		return err
 	}
 	empty := !d.facts.hasSchema
@@ -76,107 +73,84 @@ func (d *database) bring(ctx context.Context, s Settings, list []migration) erro
 	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, bootstrapSQL) }); err != nil {
 		return err
 	}
-	if err := d.recordRestored(ctx, list); err != nil {
+	if err := recordRestored(ctx, d, list); err != nil {
 		return err
 	}
-	before, err := d.texts(ctx, "listing the unlogged sequences", unloggedSQL)
+	before, err := endangered(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := d.apply(ctx, list); err != nil {
+	if err := applyMissing(ctx, d, list); err != nil {
 		return err
 	}
-	install := func() error { return d.install(ctx, s, h, revision(list)) }
-	if err := d.inTransaction(ctx, "installing the functions", install); err != nil {
+	var row verdict
+	err = d.inTransaction(ctx, "installing the functions", func() (err error) {
+		row, err = install(ctx, d, s, h, revision(list))
+		return err
+	})
+	if err != nil {
 		if empty { // a refusal leaves no schema without a namespace; if this fails, the next run continues
-			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, true, list) })
+			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, true, list) })
 		}
 		return err
 	}
-	if d.decided {
+	if row.decided {
 		if err := d.inTransaction(ctx, "ending the closing", func() error {
 			return d.script(ctx, "ending the closing", endClosingSQL)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := d.keepStandbys(ctx, s, before); err != nil {
+	if err := keepStandbys(ctx, d, before, s.say); err != nil {
 		return err
 	}
 	if s.FreshWorker {
-		if err := d.freshWorker(ctx, s, h); err != nil {
+		if err := takeFreshWorker(ctx, d, h, s.Version); err != nil {
 			return err
 		}
 	}
 	if s.MaxWindow != 0 {
-		return d.windows(ctx, s.MaxWindow)
+		return setWindows(ctx, d, s.MaxWindow, row.founded)
 	}
 	return nil
 }
 
-// install does everything that is not a numbered migration. last is the number of the last one.
-func (d *database) install(ctx context.Context, s Settings, h *home, last int) error {
+// install does everything that is not a numbered migration, in one transaction. last is the number of the last one.
+func install(ctx context.Context, d *database, s Settings, h *home, last int) (verdict, error) {
 	for _, file := range sqlfuncs.Files(last, s.Functions) {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
-			return err
+			return verdict{}, err
 		}
 	}
-	if err := d.mendSequences(ctx, s); err != nil {
-		return err
+	if err := mendSequences(ctx, d.conn, s.say); err != nil {
+		return verdict{}, err
 	}
-	if err := d.ownRow(ctx, s, h); err != nil {
-		return err
+	row, err := ownRow(ctx, d, s, h)
+	if err != nil {
+		return verdict{}, err
 	}
-	if err := d.settled(ctx, h); err != nil {
-		return err
+	if err := settled(ctx, d, h); err != nil {
+		return verdict{}, err
 	}
 	if s.JoinsComplete {
-		if err := d.joinsComplete(ctx); err != nil {
-			return err
+		if err := completeJoins(ctx, d); err != nil {
+			return verdict{}, err
 		}
 	}
 	if s.RestartQuarantine != nil {
-		if err := d.restart(ctx, *s.RestartQuarantine); err != nil {
-			return err
+		if err := setRestart(ctx, d, *s.RestartQuarantine); err != nil {
+			return verdict{}, err
 		}
 	}
-	if _, err := d.Exec(ctx, installedSQL, nullable(s.Version)); err != nil {
-		return failed("writing down which version installs the functions", err)
+	if _, err := d.conn.Exec(ctx, installedSQL, nullable(s.Version)); err != nil {
+		return verdict{}, failed("writing down which version installs the functions", err)
 	}
-	weak, err := namespace.WeakGuards(ctx, d.Conn)
+	weak, err := namespace.WeakGuards(ctx, d.conn)
 	if err != nil {
-		return failed("looking for weak guards", err)
+		return verdict{}, failed("looking for weak guards", err)
 	}
 	if weak != "" && d.facts.revision == last { // an older schema lacks some
 		s.say("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
 	}
-	return d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
-}
-
-// mayBegin refuses a new namespace whose layout, by the server's clock, has not begun or ends soon.
-func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error {
-	now, err := d.now(ctx)
-	if err != nil {
-		return err
-	}
-	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
-}
-
-// create writes the row and all worker rows, or compares layout and region with the existing row.
-func (d *database) create(ctx context.Context, s Settings, layout generator.Layout) error {
-	workers, err := s.databaseWorkers(layout)
-	if err != nil {
-		return outcome.As(outcome.Usage, err)
-	}
-	var id *string
-	if s.Space != nil {
-		id = &s.Space.ID
-	}
-	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
-		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
-		namespace.WorkersOf(layout, s.Region).Lowest, s.Region)
-	if err != nil {
-		return failed("making the namespace", err)
-	}
-	return nil
+	return row, d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
 }

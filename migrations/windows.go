@@ -31,7 +31,7 @@ var (
 const (
 	// usualQuarantine is the quarantine of a new namespace, long enough for windows of nearly two minutes.
 	usualQuarantine = 120 * time.Second
-	// patienceForStandbys is how long windows waits for standbys that are behind.
+	// patienceForStandbys is how long setWindows waits for standbys that are behind.
 	patienceForStandbys = 20 * time.Second
 )
 
@@ -47,13 +47,13 @@ func leastQuarantine(maxWindow, skew, unit time.Duration) time.Duration {
 	return whole(maxWindow) + 2*whole(skew)
 }
 
-// windows changes max_window of the namespace, and the quarantine with it.
+// setWindows changes max_window of the namespace, and the quarantine with it. founded: the namespace has no IDs yet.
 //
 // An interruption is harmless at each step, and so is a failover to any standby. At every moment, on every standby, the
 // quarantine must outlive the windows that are allowed, and those that were. So the quarantine rises before the window.
 // It falls after the window, when the last grant of the old window has ended. docs/uniqueness.md has the argument.
-func (d *database) windows(ctx context.Context, want time.Duration) error {
-	present, err := namespace.Read(ctx, d.Conn)
+func setWindows(ctx context.Context, d *database, want time.Duration, founded bool) error {
+	present, err := namespace.Read(ctx, d.conn)
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func (d *database) windows(ctx context.Context, want time.Duration) error {
 	quarantine := QuarantineFor(want, present.Skew, present.Layout.Unit)
 	raised := present.Quarantine < quarantine
 	if raised {
-		if err := d.setQuarantine(ctx, quarantine, func() (bool, error) { return true, nil }); err != nil {
+		if err := setQuarantine(ctx, d, quarantine, func() (bool, error) { return true, nil }); err != nil {
 			return err
 		}
 	}
 	if present.MaxWindow < want {
-		if err := d.standbysHave(ctx, raised && !d.founded, fmt.Sprintf(
+		if err := standbysHave(ctx, d, raised && !founded, fmt.Sprintf(
 			"max_window stays %v for now; the quarantine is %v", present.MaxWindow, max(quarantine, present.Quarantine),
 		)); err != nil {
 			return err
@@ -88,18 +88,18 @@ func (d *database) windows(ctx context.Context, want time.Duration) error {
 		return nil
 	}
 	stays := fmt.Sprintf("max_window is %v; the quarantine stays %v for now", want, present.Quarantine)
-	if err := d.standbysHave(ctx, false, stays); err != nil {
+	if err := standbysHave(ctx, d, false, stays); err != nil {
 		return err
 	}
-	return d.setQuarantine(ctx, quarantine, func() (bool, error) {
+	return setQuarantine(ctx, d, quarantine, func() (bool, error) {
 		var long bool
-		err := d.QueryRow(ctx, longGrantsSQL).Scan(&long)
+		err := d.conn.QueryRow(ctx, longGrantsSQL).Scan(&long)
 		return !long, err
 	})
 }
 
 // setQuarantine changes the quarantine if may, called with the workers locked, returns true.
-func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, may func() (bool, error)) error {
+func setQuarantine(ctx context.Context, d *database, quarantine time.Duration, may func() (bool, error)) error {
 	const doing = "changing the quarantine"
 	return d.acknowledged(func() error {
 		return d.inTransaction(ctx, doing, func() error {
@@ -129,16 +129,16 @@ func busy(err error) error {
 
 // standbysHave waits until every standby has written the WAL of this session. unsure: this session's writes matter for
 // it, so a standby that this role may not look at counts as one that is behind. stays says what is not done.
-func (d *database) standbysHave(ctx context.Context, unsure bool, stays string) error {
+func standbysHave(ctx context.Context, d *database, unsure bool, stays string) error {
 	var written string
-	if err := d.QueryRow(ctx, writtenSQL).Scan(&written); err != nil {
+	if err := d.conn.QueryRow(ctx, writtenSQL).Scan(&written); err != nil {
 		if err = failed("asking how far the log is written", err); !errors.As(err, new(*serverError)) || unsure {
 			return err
 		}
 		return nil // a server without WAL positions
 	}
 	for end := time.Now().Add(patienceForStandbys); ; time.Sleep(50 * time.Millisecond) {
-		behind, may, hidden, err := d.behind(ctx, written)
+		behind, may, hidden, err := readBehind(ctx, d.conn, written)
 		switch {
 		case err != nil:
 			return err
@@ -158,10 +158,10 @@ func (d *database) standbysHave(ctx context.Context, unsure bool, stays string) 
 	}
 }
 
-// behind lists the standbys that have not written the WAL so far. may: one of them is connected and may catch up.
+// readBehind lists the standbys that have not written the WAL so far. may: one of them is connected and may catch up.
 // hidden: this role cannot see some of them.
-func (d *database) behind(ctx context.Context, written string) (names []string, may, hidden bool, err error) {
-	rows, err := d.Query(ctx, behindSQL, written)
+func readBehind(ctx context.Context, conn *pgx.Conn, written string) (names []string, may, hidden bool, err error) {
+	rows, err := conn.Query(ctx, behindSQL, written)
 	if err == nil {
 		var name *string
 		var connected bool

@@ -32,7 +32,6 @@ const (
 var tooLarge = map[string]int{
 	"methods idserver.session":         95,
 	"methods proxy.session":            79,
-	"methods migrations.database":      71,
 	"methods idserver/command.parser":  62,
 	"methods node.Node":                54,
 	"methods proxy.Proxy":              43,
@@ -44,7 +43,6 @@ var tooLarge = map[string]int{
 	"circle of files proxy":            25,
 	"circle of files idserver":         17,
 	"circle of files idserver/command": 14,
-	"circle of files migrations":       10,
 	"circle of files cmd/pgflurry":     7,
 }
 

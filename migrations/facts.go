@@ -1,0 +1,138 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/hint"
+	"pgflurry/namespace"
+)
+
+var (
+	//go:embed queries/server.sql
+	serverSQL string
+	//go:embed queries/clock.sql
+	clockSQL string
+	//go:embed queries/installed_by.sql
+	installedBySQL string
+	//go:embed queries/recorded.sql
+	recordedSQL string
+	//go:embed queries/last_applied.sql
+	lastAppliedSQL string
+)
+
+// oldest is the first version of PostgreSQL that has unlogged sequences.
+const oldest = 150000
+
+// facts are about the server and the rights of this role there.
+type facts struct {
+	number                      int // 150018
+	version, database, role     string
+	recovery                    bool
+	started                     time.Time // start of the server: distinguishes two servers that are physical copies
+	hasSchema, hasPublic        bool
+	mayCreateSchema, ownsSchema bool
+	schemaOwner                 string
+	mayCreateInPublic           bool
+	revision                    int // of schema pgflurry; 0: none, or not known
+	// which functions have a name in public: sqlfuncs.Snowflake or All; empty: nobody has chosen yet
+	public string
+}
+
+// readFacts refuses a server that is too old.
+func readFacts(ctx context.Context, conn *pgx.Conn) (f facts, err error) {
+	err = conn.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
+		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner,
+		&f.mayCreateInPublic, &f.revision, &f.public)
+	if err != nil {
+		return facts{}, failed("asking the server what it is", err)
+	}
+	if f.number < oldest {
+		return facts{}, refuse("Upgrade PostgreSQL, or use another server.",
+			"the server is PostgreSQL %s; pgflurry needs 15 or newer", f.version)
+	}
+	return f, nil
+}
+
+// mayMigrate refuses a standby and a role that lacks a right. The error has the statement that grants the right.
+func (f facts) mayMigrate() error {
+	role := pgx.Identifier{f.role}.Sanitize()
+	switch {
+	case f.recovery:
+		return refuse("Give the URL of the primary.", "the server of database %q is a standby: it takes no writes",
+			f.database)
+	case !f.hasSchema && !f.mayCreateSchema:
+		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;",
+			pgx.Identifier{f.database}.Sanitize(), role),
+			"role %q may not create schema pgflurry in database %q", f.role, f.database)
+	case !f.ownsSchema:
+		return refuse("Run the migration as that role, or as a member of it.",
+			"schema pgflurry of database %q belongs to role %q, and %q is not a member of it",
+			f.database, f.schemaOwner, f.role)
+	case !f.hasPublic:
+		return refuse("Run: CREATE SCHEMA public;", "database %q has no schema public, where next_snowflake() belongs",
+			f.database)
+	case !f.mayCreateInPublic:
+		return refuse(fmt.Sprintf("As the owner of the database or of the schema run: "+
+			"GRANT CREATE ON SCHEMA public TO %s;", role),
+			"role %q may not create next_snowflake() in schema public of database %q", f.role, f.database)
+	}
+	return nil
+}
+
+// notNewer refuses a schema of a newer program, because this one would put older functions back. last is the number of
+// this program's last migration. If a newer program ended between its migrations and its functions, only the record of
+// the migrations shows it.
+func (f facts) notNewer(ctx context.Context, conn *pgx.Conn, last int) error {
+	applied, err := lastApplied(ctx, conn)
+	if err != nil {
+		return err
+	}
+	revision := max(f.revision, applied)
+	if revision <= last {
+		return nil
+	}
+	newer := &namespace.NewerError{Database: f.database, Revision: revision}
+	_ = conn.QueryRow(context.Background(), installedBySQL).Scan(&newer.By) // without it the message says less
+	return newer
+}
+
+// lastApplied returns the number of the last migration in the record; 0: there is none.
+func lastApplied(ctx context.Context, conn *pgx.Conn) (number int, err error) {
+	var recorded bool
+	if err := conn.QueryRow(ctx, recordedSQL).Scan(&recorded); err != nil {
+		return 0, failed("looking for the record of the migrations", err)
+	}
+	if !recorded {
+		return 0, nil
+	}
+	if err := conn.QueryRow(ctx, lastAppliedSQL).Scan(&number); err != nil {
+		return 0, appliedUnread(conn, err)
+	}
+	return number, nil
+}
+
+// appliedUnread adds a hint for a role that only keeps the lease and may not read the record of the migrations.
+func appliedUnread(conn *pgx.Conn, err error) error {
+	err = failed("reading which migrations were applied", err)
+	said, is := errors.AsType[*pgconn.PgError](err)
+	if is && said.Code == "42501" { // insufficient privilege
+		return hint.With(err, "As the owner run: "+namespace.GrantLease(conn.Config().User))
+	}
+	return err
+}
+
+// clock returns the time of the server.
+func clock(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
+	var now time.Time
+	if err := conn.QueryRow(ctx, clockSQL).Scan(&now); err != nil {
+		return time.Time{}, failed("reading the clock of the server", err)
+	}
+	return now, nil
+}
