@@ -32,16 +32,8 @@ type samples struct {
 // take adds a state to the samples.
 func (s *samples) take(state report.State) {
 	one := reading{at: state.At, ids: state.Answers.IDs + state.IDDatabase.IDs, sessions: open(state)}
-	for _, n := range state.Answers.ByKind {
-		one.answers += n
-	}
-	for _, n := range state.IDDatabase.ByKind {
-		one.answers += n
-	}
-	one.declined = state.IDDatabase.Refused["no_ids"]
-	for _, n := range state.Answers.Declined {
-		one.declined += n
-	}
+	one.answers = report.Total(state.Answers.ByKind) + report.Total(state.IDDatabase.ByKind)
+	one.declined = report.Total(state.Answers.Declined) + state.IDDatabase.Refused["no_ids"]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ring[s.next] = one

@@ -26,13 +26,7 @@ func Sentence(s report.State) string {
 func open(s report.State) int { return relayed(s) + s.IDDatabase.Sessions() }
 
 // relayed is how many clients have a session with PostgreSQL, or begin one.
-func relayed(s report.State) int {
-	all := 0
-	for _, n := range s.Sessions.Open {
-		all += n
-	}
-	return all
-}
+func relayed(s report.State) int { return report.Total(s.Sessions.Open) }
 
 // leaseSentence says which worker the node holds, or why it has none.
 func leaseSentence(s report.State) string {

@@ -30,8 +30,8 @@ func TestTheRightPasswordLetsInAndIsGreetedAsPostgreSQLDoes(t *testing.T) {
 	v.leaves()
 	h.empties()
 	h.counts("ok", 1)
-	if st := h.server.Stats(); st.Sessions != 0 || st.Opened != 1 || st.Closed["client"] != 1 ||
-		st.LoginDurations.Count() != 1 {
+	if st := h.server.Stats(); st.Sessions() != 0 || st.Opened != 1 || st.Closed["client"] != 1 ||
+		st.LoginsIn.Count() != 1 {
 		t.Errorf("stats: %+v", st)
 	}
 }
@@ -260,7 +260,7 @@ func TestTheLimitOfSessionsHoldsForThoseWhoHaveLoggedIn(t *testing.T) {
 	third.proves(password)
 	third.asked(wire.AuthSASLFinal)
 	third.refused("53300", "too many sessions of the ID database")
-	if st := h.server.Stats(); !st.Full || st.Limit != 2 || st.Sessions != 2 || st.Open["login"] != 1 {
+	if st := h.server.Stats(); !st.Full || st.Limit != 2 || st.Sessions() != 2 || st.Open["login"] != 1 {
 		t.Errorf("stats: %+v", st)
 	}
 	one.leaves()

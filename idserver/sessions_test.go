@@ -69,7 +69,7 @@ func TestADrainSendsClientsAwayEachAtItsTime(t *testing.T) {
 	inside.refused("57P01", "terminating connection")
 	<-over
 	h.knocks("ann").refused("57P03", "the proxy is shutting down")
-	if st := h.server.Stats(); st.Closed["drain"] != 2 || st.Sessions != 0 {
+	if st := h.server.Stats(); st.Closed["drain"] != 2 || st.Sessions() != 0 {
 		t.Errorf("stats: %+v", st)
 	}
 }

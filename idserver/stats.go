@@ -6,54 +6,15 @@ import (
 	"strconv"
 	"time"
 
-	"pgflurry/histogram"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/tally"
 	"pgflurry/proxy/wire"
+	"pgflurry/report"
 )
 
-// Stats has the counts since the Server was made. Each map has all its labels, including those at zero.
-type Stats struct {
-	Sessions int   // logged in now
-	Opened   int64 // sessions that logged in
-	// Open has the clients by what they do: login, idle, in_transaction, failed.
-	Open map[string]int
-	// Limit is how many sessions may be open; 0: no limit. Full says that all places are taken.
-	Limit int
-	Full  bool
-
-	Answers int64 // statements that gave IDs or numbers
-	// ByKind is the same by form: snowflake (one row), snowflakes (several rows, or as many as a parameter says),
-	// segment (numbers of a tag).
-	ByKind  map[string]int64
-	IDs     int64 // IDs in them
-	Numbers int64 // numbers of tags in them
-	// Refused are statements that got an ERROR: no_ids, not_supported, other.
-	Refused map[string]int64
-
-	// Closed are sessions that ended, by the reason that came first. Closed and Sessions add up to Opened.
-	Closed map[string]int64
-	// Logins are clients that asked for a session, by outcome:
-	//
-	//	ok         the first ReadyForQuery
-	//	password   a wrong password, or a name without one: a client cannot tell these apart; or a certificate that
-	//	           does not name the user
-	//	attempts   too many wrong passwords before
-	//	limit      a limit on sessions, of all or of the account
-	//	unready    the accounts were never read, or too long ago
-	//	refused    every other error that a client reads
-	//	left       the client left before it read an error, or the login timeout ended it
-	Logins map[string]int64
-	// LoginDurations last from the startup packet to the first ReadyForQuery. They include the time that the client
-	// takes.
-	LoginDurations histogram.Snapshot
-
-	// ToClient are bytes, without those of TLS.
-	ToClient int64
-}
-
-// Stats adds up the counters of all sessions. It waits for no client.
-func (v *Server) Stats() Stats {
+// Stats adds up the counters of all sessions, as operators see them. It waits for no client. Each map has all its
+// labels, including those at zero. The name and the accounts are not the server's to tell.
+func (v *Server) Stats() report.IDDatabase {
 	r := &v.register
 	r.mu.Lock()
 	all, sum, placed := r.sessionsLocked(), r.ended, r.placed
@@ -65,15 +26,13 @@ func (v *Server) Stats() Stats {
 		open[s.state()]++
 	}
 	limit := max(v.rules.Load().maxSessions, 0)
-	st := Stats{
-		Sessions: placed, Opened: sum.opened, Open: tally.Labelled(tally.StateLabels[:], open[:]), Limit: limit,
-		Full: limit > 0 && placed >= limit, ByKind: tally.Labelled(statement.FormKindLabels[:], sum.answers[:]),
-		IDs: sum.ids, Numbers: sum.numbers, Refused: tally.Labelled(refusalLabels[:], sum.refused[:]),
-		Closed: tally.Labelled(reasonLabels[1:], sum.closed[1:]), Logins: make(map[string]int64, results),
-		LoginDurations: v.loginTimes.Snapshot(), ToClient: sum.toClient,
-	}
-	for _, n := range sum.answers {
-		st.Answers += n
+	st := report.IDDatabase{
+		Opened: sum.opened, Open: tally.Labelled(tally.StateLabels[:], open[:]),
+		Limit: limit, Full: limit > 0 && placed >= limit,
+		Closed: tally.Labelled(reasonLabels[1:], sum.closed[1:]),
+		Logins: make(map[string]int64, results), LoginsIn: v.loginTimes.Snapshot(),
+		IDs: sum.ids, Numbers: sum.numbers, ByKind: tally.Labelled(statement.FormKindLabels[:], sum.answers[:]),
+		Refused: tally.Labelled(refusalLabels[:], sum.refused[:]), ToClient: sum.toClient,
 	}
 	for i, label := range resultLabels {
 		st.Logins[label] = v.logins[i].Load()
@@ -88,7 +47,7 @@ type Session struct {
 	Client      string // its address
 	PID         int32  // of its key
 	Since       time.Time
-	State       string // as in Stats.Open
+	State       string // as in report.IDDatabase.Open
 	IDs         int64  // IDs that it has got
 	Numbers     int64  // numbers of tags that it has got
 }

@@ -98,7 +98,7 @@ func (n *Node) idDraining() []any {
 	if n.id == nil {
 		return nil
 	}
-	return []any{"id_sessions", n.id.server.Stats().Sessions}
+	return []any{"id_sessions", n.id.server.Stats().Sessions()}
 }
 
 func (n *Node) idEnded() []any {

@@ -208,7 +208,7 @@ func (n *Node) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		n.draining.Store(true)
 		n.log.Info("draining", append([]any{
-			"sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout,
+			"sessions", n.proxy.Stats().Now, "timeout", s.DrainTimeout,
 		}, n.idDraining()...)...)
 	case err = <-wrong:
 		n.draining.Store(true)
@@ -220,8 +220,8 @@ func (n *Node) Run(ctx context.Context) error {
 	n.proxy.Wait()
 	st := n.proxy.Stats()
 	n.log.Info("ended", append([]any{
-		"sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "numbers", st.Numbers,
-		"declined", st.Declined, "turned_away", st.TurnedAway,
+		"sessions", st.Opened, "answers", report.Total(st.ByKind), "ids", st.IDs, "numbers", st.Numbers,
+		"declined", report.Total(st.Declined), "turned_away", st.TurnedAway,
 	}, n.idEnded()...)...)
 	return err
 }

@@ -66,10 +66,7 @@ func (n *Node) tellPrimary(u *report.Upstreams) {
 		return
 	}
 	s := n.primary.State()
-	u.Since, u.Found = s.Since, int64(s.Begun)
-	for _, h := range s.Hosts {
-		u.Hosts = append(u.Hosts, report.UpstreamHost(h))
-	}
+	u.Hosts, u.Since, u.Found = s.Hosts, s.Since, s.Found
 }
 
 // An askedHost is one host of the upstream. It keeps a connection for some time. One goroutine uses it.

@@ -24,16 +24,13 @@ func (n *Node) State() report.State {
 	}
 	read := n.configured.Load()
 	s.Certificates, s.Reloaded = read.certificates, read.at
-	n.tellProxy(&s)
+	relayed := n.proxy.Stats()
+	s.Answers, s.Sessions, s.Upstreams = relayed.Answers, relayed.Sessions, relayed.Upstreams
+	n.tellPrimary(&s.Upstreams)
 	n.tellIDDatabase(&s)
 	for _, l := range n.databases.Listed() {
 		s.Databases = append(s.Databases, l.State())
-		for _, st := range l.Tags() {
-			s.Segments = append(s.Segments, report.Segment{
-				Database: l.Name(), Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
-				Fetches: st.Blocks + st.Unknown, Unknown: st.Unknown,
-			})
-		}
+		s.Segments = append(s.Segments, l.Tags()...)
 	}
 	known := n.known.Load()
 	if known != nil {
@@ -44,21 +41,6 @@ func (n *Node) State() report.State {
 		s.Workers = *workers
 	}
 	return s
-}
-
-// tellProxy adds the clients and the upstream.
-func (n *Node) tellProxy(s *report.State) {
-	st := n.proxy.Stats()
-	s.Answers = report.Answers{
-		IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Declined: st.DeclinedBy, Waits: st.Waits,
-	}
-	s.Sessions = report.Sessions{
-		Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
-		LoginsIn: st.LoginDurations, Cancels: st.Cancels,
-		Relayed: map[string]int64{"to_upstream": st.ToUpstream, "to_client": st.ToClient},
-	}
-	s.Upstreams = report.Upstreams{Connects: st.Connects, ConnectsIn: st.ConnectTimes}
-	n.tellPrimary(&s.Upstreams)
 }
 
 func tellNamespace(ns namespace.Namespace) report.Namespace {

@@ -10,13 +10,8 @@ func (n *Node) tellIDDatabase(s *report.State) {
 		return
 	}
 	d := n.current.Load().IDDatabase
-	st := n.id.server.Stats()
-	s.IDDatabase = report.IDDatabase{
-		Name: d.Name, Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
-		LoginsIn: st.LoginDurations, IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Refused: st.Refused,
-		Accounts: n.id.accounts.tell(d),
-	}
-	s.IDDatabase.Hides = n.id.real.Hides()
+	s.IDDatabase = n.id.server.Stats()
+	s.IDDatabase.Name, s.IDDatabase.Accounts, s.IDDatabase.Hides = d.Name, n.id.accounts.tell(d), n.id.real.Hides()
 }
 
 // tell is what operators see of the accounts.

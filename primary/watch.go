@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/fresh"
 	"pgflurry/logs"
+	"pgflurry/report"
 )
 
 const (
@@ -240,30 +241,16 @@ func (w *Watch) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// Host is the state of one host, for operators.
-type Host struct {
-	Name    string
-	Primary bool      // it reigns
-	Says    string    // what it said last
-	Trouble string    // the problem with that; empty: none
-	Heard   time.Time // its last answer; zero: none
-}
-
-// State is the state of all hosts, for operators.
-type State struct {
-	Hosts []Host
-	Since time.Time // of the present reign; zero: nobody reigns
-	Begun int       // reigns
-}
-
-// State returns the present state at once.
-func (w *Watch) State() State {
+// State is what operators see of the hosts, and of the present reign. It waits for nobody.
+func (w *Watch) State() report.Upstreams {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := State{Begun: w.begun, Hosts: make([]Host, len(w.settings.Servers))}
+	s := report.Upstreams{Found: int64(w.begun), Hosts: make([]report.UpstreamHost, len(w.settings.Servers))}
 	for i, server := range w.settings.Servers {
 		trouble, _ := w.succession.trouble(i)
-		s.Hosts[i] = Host{Name: server.Name, Says: w.succession.says(i), Trouble: trouble, Heard: w.heard[i]}
+		s.Hosts[i] = report.UpstreamHost{
+			Name: server.Name, Says: w.succession.says(i), Trouble: trouble, Heard: w.heard[i],
+		}
 	}
 	if w.reign != nil {
 		s.Since, s.Hosts[w.reign.Host].Primary = w.reign.Since, true

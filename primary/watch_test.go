@@ -101,7 +101,7 @@ func TestInvariant7EachReignIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *tes
 		if err != nil || second.Host != 1 || first.Over.Err() == nil || second.Over.Err() != nil {
 			t.Fatalf("%+v, %v behind %+v", second, err, first)
 		}
-		if s := r.State(); s.Begun != 2 || !s.Hosts[1].Primary || s.Hosts[0].Primary || s.Since.IsZero() {
+		if s := r.State(); s.Found != 2 || !s.Hosts[1].Primary || s.Hosts[0].Primary || s.Since.IsZero() {
 			t.Errorf("it tells %+v", s)
 		}
 	})

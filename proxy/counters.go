@@ -99,7 +99,6 @@ func (c *counters) tell(st *Stats, atOnce [statement.FormKinds]int64) {
 	for k, label := range statement.FormKindLabels {
 		n := atOnce[k] + c.slow[k].Load()
 		st.ByKind[label] = n
-		st.Answers += n
 		for i := range st.Waits.Counts {
 			st.Waits.Counts[i] += uint64(atOnce[k])
 		}
@@ -110,11 +109,9 @@ func (c *counters) tell(st *Stats, atOnce [statement.FormKinds]int64) {
 	st.Cancels = map[string]int64{
 		"passed": of(cancelPassed), "failed": of(cancelFailed), "dropped": of(cancelDropped),
 	}
-	st.LoginDurations, st.ConnectTimes = c.loginTimes.Snapshot(), c.connectTimes.Snapshot()
-	st.DeclinedBy = make(map[string]int64, declines)
+	st.LoginsIn, st.ConnectsIn = c.loginTimes.Snapshot(), c.connectTimes.Snapshot()
+	st.Declined = make(map[string]int64, declines)
 	for d := range declines {
-		n := c.declined[d].Load()
-		st.DeclinedBy[d.String()] = n
-		st.Declined += n
+		st.Declined[d.String()] = c.declined[d].Load()
 	}
 }

@@ -62,7 +62,7 @@ func TestInvariant13NoClientKeepsASessionThatUpstreamHasEndedByReadingNothing(t 
 				}
 				r.startsUp()
 				stuck(r)
-				if n := r.proxy.Stats().Sessions; n != 1 {
+				if n := r.proxy.Stats().Now; n != 1 {
 					t.Fatalf("%d sessions before upstream has ended; expected one", n)
 				}
 				r.upstream.Close()
@@ -73,7 +73,7 @@ func TestInvariant13NoClientKeepsASessionThatUpstreamHasEndedByReadingNothing(t 
 				case <-time.After(giveUp):
 					t.Fatal("the session goes on")
 				}
-				if st := r.proxy.Stats(); st.Sessions != 0 {
+				if st := r.proxy.Stats(); st.Now != 0 {
 					t.Errorf("after the end: %+v", st)
 				}
 			})

@@ -146,7 +146,7 @@ func TestWhoWasAcceptedBeforeASocketIsHandedOverLogsInAndIsThenSentAway(t *testi
 	r := newRigBeforeStartup(t, &counter{})
 	r.accepted()
 	settled := make(chan int, 1)
-	go func() { r.proxy.Settle(context.Background()); settled <- r.proxy.Stats().Sessions }()
+	go func() { r.proxy.Settle(context.Background()); settled <- r.proxy.Stats().Now }()
 	hello, welcome := startup("user", "u", "database", "d"), join(authOK, ready('I'))
 	r.send(hello)
 	upstream := <-r.arrivals

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/report"
 )
 
 // The names of the tests have the numbers of the invariants in doc.go.
@@ -193,7 +194,7 @@ func TestInvariant7AnEndedSessionLeavesNothing(t *testing.T) {
 				r.rest(client)
 			}
 			r.proxy.Wait()
-			if st := r.proxy.Stats(); st.Sessions != 0 || st.Opened != 1 {
+			if st := r.proxy.Stats(); st.Now != 0 || st.Opened != 1 {
 				t.Fatalf("after the end: %+v", st)
 			}
 		})
@@ -208,7 +209,7 @@ func TestInvariant8WithoutIDsTheStatementIsForwarded(t *testing.T) {
 	r.relays(ourQuery, join(ourRow, dataRow("7"), complete("SELECT 1"), ready('I')))
 	r.send(request)
 	r.toUpstream(request)
-	if n := r.proxy.Stats().Declined; n != 2 {
+	if n := report.Total(r.proxy.Stats().Declined); n != 2 {
 		t.Fatalf("Declined is %d; expected 2", n)
 	}
 }

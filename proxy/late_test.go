@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgflurry/draw"
+
+	"pgflurry/report"
 )
 
 func TestABatchWhoseIDsWouldNotComeInTimeIsForwardedAndDrawsNothing(t *testing.T) {
@@ -18,13 +20,13 @@ func TestABatchWhoseIDsWouldNotComeInTimeIsForwardedAndDrawsNothing(t *testing.T
 	r.relays(query("SELECT * FROM next_snowflakes(1001)"), join(theirFailure, ready('I')))
 	half := join(parse("", "SELECT * FROM next_snowflakes(501)"), bindIt, executeAll)
 	r.relays(join(half, half, syncIt), join(theirFailure, ready('I')))
-	if st := r.proxy.Stats(); ids.last.Load() != 0 || !is(st.DeclinedBy, map[string]int64{"tick_full": 3}) {
+	if st := r.proxy.Stats(); ids.last.Load() != 0 || !is(st.Declined, map[string]int64{"tick_full": 3}) {
 		t.Errorf("%d IDs were drawn, and declined are %v; expected none, and 3 statements",
-			ids.last.Load(), st.DeclinedBy)
+			ids.last.Load(), st.Declined)
 	}
 	half = join(parse("", "SELECT * FROM next_snowflakes(500)"), bindIt, executeAll)
 	r.send(half, half, syncIt)
-	r.counted("an answered batch", func(st Stats) bool { return st.Answers == 2 && st.IDs == 1000 })
+	r.counted("an answered batch", func(st Stats) bool { return report.Total(st.ByKind) == 2 && st.IDs == 1000 })
 }
 
 // torn fails once, in the middle of a batch: its second run of a portion does not come.

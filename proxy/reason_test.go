@@ -63,7 +63,7 @@ func TestOnlyASessionThatUpstreamEndsWhileItsClientIsThereIsReportedAsLost(t *te
 			r.upstream.Close()
 			r.rest(r.client)
 			r.client.Close()
-			r.counted("the end", func(st Stats) bool { return st.Sessions == 0 && st.Opened == 1 })
+			r.counted("the end", func(st Stats) bool { return st.Now == 0 && st.Opened == 1 })
 			if n := lost.Load(); n != c.lost {
 				t.Errorf("reported %d times, expected %d", n, c.lost)
 			}
@@ -128,14 +128,14 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 			r.client.Close()
 			r.upstream.Close()
 			st := r.counted("the end", func(st Stats) bool { return st.Closed[c.reason] > 0 })
-			if !is(st.Closed, map[string]int64{c.reason: 1}) || st.Opened != int64(st.Sessions)+1 {
+			if !is(st.Closed, map[string]int64{c.reason: 1}) || st.Opened != int64(st.Now)+1 {
 				t.Errorf("of %d sessions %d are open, and closed are %v; expected one: %s",
-					st.Opened, st.Sessions, st.Closed, c.reason)
+					st.Opened, st.Now, st.Closed, c.reason)
 			}
 			if st.Logins[login] != 1 {
 				t.Errorf("the logins are %v; expected one to be %s", st.Logins, login)
 			}
-			if n := st.LoginDurations.Count(); int64(n) != st.Logins["ok"] {
+			if n := st.LoginsIn.Count(); int64(n) != st.Logins["ok"] {
 				t.Errorf("%d logins lasted for some time; expected those that are ok of %v", n, st.Logins)
 			}
 		})
@@ -196,9 +196,9 @@ func TestCancelRequestsAreCountedByWhetherTheyWerePassedOn(t *testing.T) {
 	st := r.counted("one too many", func(st Stats) bool {
 		return is(st.Cancels, map[string]int64{"passed": 1, "dropped": 1})
 	})
-	if !is(st.Connects, map[string]int64{"ok": 1}) || st.ConnectTimes.Count() != 1 {
+	if !is(st.Connects, map[string]int64{"ok": 1}) || st.ConnectsIn.Count() != 1 {
 		t.Errorf("the connections for sessions are %v, timed %d; expected the one of the session",
-			st.Connects, st.ConnectTimes.Count())
+			st.Connects, st.ConnectsIn.Count())
 	}
 }
 
@@ -211,11 +211,11 @@ func TestBytesOfSessionsAreCountedInBothDirections(t *testing.T) {
 	answer := join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
 	up := int64(len(startup("user", "u", "database", "d")) + len(large))
 	down := int64(len(join(authOK, ready('I'))) + len(reply) + len(answer))
-	all := func(st Stats) bool { return st.ToUpstream == up && st.ToClient == down }
+	all := func(st Stats) bool { return st.Relayed["to_upstream"] == up && st.Relayed["to_client"] == down }
 	r.counted("while the session lives", all)
 	r.reply(theirFarewell)
 	r.upstream.Close()
 	r.toClient(theirFarewell)
 	down += int64(len(theirFarewell))
-	r.counted("behind its end", func(st Stats) bool { return st.Sessions == 0 && all(st) })
+	r.counted("behind its end", func(st Stats) bool { return st.Now == 0 && all(st) })
 }

@@ -28,16 +28,16 @@ func TestALowerLimitEndsNobodyWhoHasLoggedInAndAHigherOneLetsFurtherIn(t *testin
 	defer third.Close()
 	r.write(third, [][]byte{startup("user", "u", "database", "d")})
 	r.isTurnedAway(third, failTooMany)
-	if st := r.proxy.Stats(); st.Sessions != 2 || st.Limit != 1 || !st.Full {
-		t.Errorf("%d sessions under a limit of %d, full %v; expected 2, 1, true", st.Sessions, st.Limit, st.Full)
+	if st := r.proxy.Stats(); st.Now != 2 || st.Limit != 1 || !st.Full {
+		t.Errorf("%d sessions under a limit of %d, full %v; expected 2, 1, true", st.Now, st.Limit, st.Full)
 	}
 	r.change(Settings{MaxSessions: 3})
 	fourth := r.dial()
 	defer fourth.Close()
 	r.starts(fourth)
 	r.answersAgain("2")
-	if st := r.proxy.Stats(); st.Sessions != 3 || st.Limit != 3 || !st.Full {
-		t.Errorf("%d sessions under a limit of %d, full %v; expected 3, 3, true", st.Sessions, st.Limit, st.Full)
+	if st := r.proxy.Stats(); st.Now != 3 || st.Limit != 3 || !st.Full {
+		t.Errorf("%d sessions under a limit of %d, full %v; expected 3, 3, true", st.Now, st.Limit, st.Full)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
+	"pgflurry/report"
 )
 
 // tags gives 1, 2, 3, … for the tag "order" and refuses others. For "slow" it first waits until the caller's time is
@@ -103,7 +104,7 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 	} {
 		r.relays(request, join(theirFailure, ready('I')))
 	}
-	if n := r.proxy.Stats().Declined; n != 3 {
+	if n := report.Total(r.proxy.Stats().Declined); n != 3 {
 		t.Errorf("%d statements are counted as declined, expected 3", n)
 	}
 }

@@ -376,7 +376,7 @@ func TestThePlaceOfASessionIsFreeWhenItHasEnded(t *testing.T) {
 		r.client.Close()
 		r.rest(r.upstream)
 		r.upstream.Close()
-		for r.proxy.Stats().Sessions > 0 {
+		for r.proxy.Stats().Now > 0 {
 			runtime.Gosched()
 		}
 		r.client = r.dial()

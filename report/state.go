@@ -71,11 +71,15 @@ type Database struct {
 	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
 }
 
-// Segment is one tag of one database.
+// Segment is one tag of one database, since it was first used.
 type Segment struct {
-	Database, Tag        string
-	Left, Given, Skipped int64 // numbers: in memory, given, lost to this process
-	Fetches, Unknown     int64 // fetches, and those with an unknown outcome
+	Database, Tag string
+	Left          int64 // numbers in memory
+	Given         int64 // numbers
+	Skipped       int64 // numbers that this process reserved and will never give
+	Fetches       int64 // of blocks, with those of an unknown outcome
+	Unknown       int64 // fetches of unknown outcome: each may have skipped a block
+	Size          int64 // of the next fetch
 }
 
 // Certificate is one certificate of a file.

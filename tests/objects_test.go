@@ -33,7 +33,7 @@ var tooLarge = map[string]int{
 	"methods idserver.session":         95,
 	"methods proxy.session":            79,
 	"methods idserver/command.parser":  62,
-	"methods node.Node":                54,
+	"methods node.Node":                53,
 	"methods proxy.Proxy":              43,
 	"fields proxy.Proxy":               34,
 	"fields proxy.session":             31,

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/report"
 	"pgflurry/segment"
 )
 
@@ -114,7 +115,13 @@ func (l *Listing) Name() string { return l.name }
 func (l *Listing) RunNumbers(ctx context.Context) { l.numbers.Run(ctx) }
 
 // Tags are the tags of its segments, for operators.
-func (l *Listing) Tags() []segment.Stats { return l.numbers.Stats() }
+func (l *Listing) Tags() []report.Segment {
+	tags := l.numbers.Stats()
+	for i := range tags {
+		tags[i].Database = l.name
+	}
+	return tags
+}
 
 // begin lists the database: its segments can be drawn from, and a watch may give permission.
 func (l *Listing) begin() {

@@ -94,7 +94,7 @@ func beIDs() {
 	go func() { check(p.Serve(listener)) }()
 	answer(func(r *report) {
 		st := ids.Stats()
-		r.Sessions, r.IDs = st.Sessions, st.IDs
+		r.Sessions, r.IDs = st.Sessions(), st.IDs
 	})
 }
 

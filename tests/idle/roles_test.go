@@ -110,7 +110,7 @@ func beProxy() {
 	go func() { check(p.Serve(listener)) }()
 	answer(func(r *report) {
 		st := p.Stats()
-		r.Sessions, r.IDs = st.Sessions, st.IDs
+		r.Sessions, r.IDs = st.Now, st.IDs
 	})
 }
 

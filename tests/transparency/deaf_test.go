@@ -71,8 +71,8 @@ func TestTheSessionOfADeafClientEndsWithItsBackend(t *testing.T) {
 			deaf.until('Z')
 			go func() { _, _ = says.Write(c.says) }() // ends with the session
 			if c.unix {
-				for before := int64(-1); before != p.Stats().ToClient; time.Sleep(10 * look) {
-					before = p.Stats().ToClient
+				for before := int64(-1); before != p.Stats().Relayed["to_client"]; time.Sleep(10 * look) {
+					before = p.Stats().Relayed["to_client"]
 					blocked(t, direct, name, 1)
 				}
 			} else {
@@ -89,7 +89,7 @@ func TestTheSessionOfADeafClientEndsWithItsBackend(t *testing.T) {
 			case <-time.After(patience):
 				t.Fatalf("the session goes on: %+v", p.Stats())
 			}
-			if st := p.Stats(); st.Sessions != 0 || st.Closed["upstream"] != 1 {
+			if st := p.Stats(); st.Now != 0 || st.Closed["upstream"] != 1 {
 				t.Errorf("after the end: %+v; expected no session, and one that upstream has ended", st)
 			}
 		})

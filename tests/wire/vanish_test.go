@@ -87,7 +87,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	select {
 	case <-over:
 	case <-time.After(patience):
-		t.Fatalf("%d sessions are left", st.answering.proxy.Stats().Sessions)
+		t.Fatalf("%d sessions are left", st.answering.proxy.Stats().Now)
 	}
 }
 
