@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"strings"
 	"time"
@@ -10,21 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/close_patience.sql
-	closePatienceSQL string
-	//go:embed queries/close_database.sql
-	closeDatabaseSQL string
-	//go:embed queries/close_gate.sql
-	closeGateSQL string
-	//go:embed queries/close_blockers.sql
-	closeBlockersSQL string
-	//go:embed queries/closing.sql
-	closingSQL string
-	//go:embed queries/open_database.sql
-	openDatabaseSQL string
 )
 
 // A Closing says whether a database is closed for good, and until when its last grants may be in use.
@@ -50,13 +34,13 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 	defer d.close()
 	err = d.certain(func() error {
 		return d.inTransaction(ctx, "closing the database", func() error {
-			if _, err := d.conn.Exec(ctx, closePatienceSQL, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
+			if _, err := d.conn.Exec(ctx, sql.ClosePatience, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
 				return failed("closing the database", err)
 			}
-			if _, err := d.conn.Exec(ctx, closeDatabaseSQL); err != nil {
+			if _, err := d.conn.Exec(ctx, sql.CloseDatabase); err != nil {
 				return failed("closing the database", err)
 			}
-			if _, err := d.conn.Exec(ctx, closeGateSQL); err != nil {
+			if _, err := d.conn.Exec(ctx, sql.CloseGate); err != nil {
 				return failed("closing the gate after a failover", err)
 			}
 			return nil
@@ -100,7 +84,7 @@ func Reopen(ctx context.Context, url string) (was bool, c Closing, err error) {
 	}
 	for range 2 {
 		err := d.certain(func() error {
-			_, err := d.conn.Exec(ctx, openDatabaseSQL)
+			_, err := d.conn.Exec(ctx, sql.OpenDatabase)
 			return err
 		})
 		if err != nil {
@@ -138,7 +122,7 @@ func openClosing(ctx context.Context, url string) (*database, namespace.Namespac
 func readClosing(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Closing, error) {
 	c := Closing{Database: row.Database, Home: row.Home, Quarantine: row.Quarantine}
 	var left *int64
-	err := conn.QueryRow(ctx, closingSQL).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
+	err := conn.QueryRow(ctx, sql.Closing).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
 	if err != nil {
 		return Closing{}, failed("reading whether the database is closed", err)
 	}
@@ -150,7 +134,7 @@ func readClosing(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (
 
 // blocked is the error if a lock was not free in time.
 func blocked(ctx context.Context, d *database, patience time.Duration) error {
-	holders, err := list(ctx, d.conn, "looking who holds the tables", closeBlockersSQL, pgx.RowTo[string], lockKey)
+	holders, err := list(ctx, d.conn, "looking who holds the tables", sql.CloseBlockers, pgx.RowTo[string], lockKey)
 	if err != nil {
 		return err
 	}

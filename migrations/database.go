@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"net"
 	"net/netip"
@@ -14,19 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
-)
-
-var (
-	//go:embed queries/session.sql
-	sessionSQL string
-	//go:embed queries/as_origin.sql
-	asOriginSQL string
-	//go:embed queries/leave.sql
-	leaveSQL string
-	//go:embed queries/lock.sql
-	lockSQL string
-	//go:embed queries/holder.sql
-	holderSQL string
 )
 
 // cached is how many statements a session caches: more than a migration has.
@@ -76,10 +62,10 @@ func open(ctx context.Context, url string) (*database, error) {
 
 // setUp makes a session one in which the settings of a role or a database do not matter.
 func setUp(ctx context.Context, conn *pgx.Conn) error {
-	if _, err := conn.Exec(ctx, sessionSQL); err != nil {
+	if _, err := conn.Exec(ctx, sql.Session); err != nil {
 		return failed("setting up the session", err)
 	}
-	if _, err := conn.Exec(ctx, asOriginSQL); err != nil {
+	if _, err := conn.Exec(ctx, sql.AsOrigin); err != nil {
 		login := conn.Config()
 		return refuse(fmt.Sprintf("As a superuser run: ALTER ROLE %s RESET session_replication_role; "+
 			"or, if the database sets it: ALTER DATABASE %s RESET session_replication_role;",
@@ -93,17 +79,17 @@ func setUp(ctx context.Context, conn *pgx.Conn) error {
 func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_, _ = d.conn.PgConn().Exec(ctx, leaveSQL).ReadAll() // a pooler may give the session to others
-	_ = d.conn.Close(ctx)                                // ends the session and the lock; an error does not matter
+	_, _ = d.conn.PgConn().Exec(ctx, sql.Leave).ReadAll() // a pooler may give the session to others
+	_ = d.conn.Close(ctx)                                 // ends the session and the lock; an error does not matter
 }
 
 // lock waits until no other migration of this database runs. The session holds the lock until it ends, and does all the
 // writing.
 func (d *database) lock(ctx context.Context) error {
-	switch _, err := d.conn.Exec(ctx, lockSQL, lockKey); {
+	switch _, err := d.conn.Exec(ctx, sql.Lock, lockKey); {
 	case notAvailable(err):
 		var holder int
-		_ = d.conn.QueryRow(ctx, holderSQL, lockKey).Scan(&holder) // without it the message says less
+		_ = d.conn.QueryRow(ctx, sql.Holder, lockKey).Scan(&holder) // without it the message says less
 		return refuse("Wait until that has ended, or end it: SELECT pg_terminate_backend(PID).",
 			"another migration of this database, or somebody who took its lock, has held it for a minute: "+
 				"the session with PID %d", holder)

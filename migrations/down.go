@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,19 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/sqlfuncs"
-)
-
-var (
-	//go:embed queries/quiet.sql
-	quietSQL string
-	//go:embed queries/dependents.sql
-	dependentsSQL string
-	//go:embed queries/joined.sql
-	joinedSQL string
-	//go:embed queries/left.sql
-	leftSQL string
-	//go:embed queries/drop_schema.sql
-	dropSchemaSQL string
 )
 
 // Down removes everything that Up made, in one transaction. It refuses
@@ -109,7 +95,7 @@ func remove(ctx context.Context, d *database, leaveJoined bool, list []migration
 			return err
 		}
 	}
-	left, err := texts(ctx, d.conn, "looking for what is left in schema pgflurry", leftSQL)
+	left, err := texts(ctx, d.conn, "looking for what is left in schema pgflurry", sql.Left)
 	if err != nil {
 		return err
 	}
@@ -117,15 +103,15 @@ func remove(ctx context.Context, d *database, leaveJoined bool, list []migration
 		return refuse("Move these to another schema, or drop them, first; nothing is removed with CASCADE.",
 			"schema pgflurry holds %d objects that are not pgflurry's:\n  %s", len(left), strings.Join(left, "\n  "))
 	}
-	return d.script(ctx, "removing schema pgflurry", dropSchemaSQL)
+	return d.script(ctx, "removing schema pgflurry", sql.DropSchema)
 }
 
 // mayRemove returns an error if it is not safe to remove pgflurry.
 func mayRemove(ctx context.Context, d *database, leaveJoined bool) error {
-	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
+	if err := d.script(ctx, "locking the tables", sql.Quiet); err != nil {
 		return err
 	}
-	users, err := texts(ctx, d.conn, "looking for what uses the functions", dependentsSQL)
+	users, err := texts(ctx, d.conn, "looking for what uses the functions", sql.Dependents)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,15 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/sqlfuncs"
-)
-
-var (
-	//go:embed queries/functions.sql
-	functionsSQL string
-	//go:embed queries/kept.sql
-	keptSQL string
-	//go:embed queries/foreign.sql
-	foreignSQL string
 )
 
 // errCompared makes drift roll its transaction back.
@@ -68,7 +58,7 @@ func foreignFunctions(ctx context.Context, d *database) ([]Function, error) {
 		return nil, err
 	}
 	return list(ctx, d.conn, "reading the functions in public",
-		foreignSQL, func(row pgx.CollectableRow) (f Function, err error) {
+		sql.Foreign, func(row pgx.CollectableRow) (f Function, err error) {
 			f.State, err = "foreign", row.Scan(&f.Name)
 			return f, err
 		})
@@ -87,7 +77,7 @@ func installNames(ctx context.Context, d *database) error {
 // digests maps each function to a digest of its definition and comment.
 func digests(ctx context.Context, conn *pgx.Conn) (map[string]string, error) {
 	digests := make(map[string]string)
-	rows, err := conn.Query(ctx, functionsSQL)
+	rows, err := conn.Query(ctx, sql.Functions)
 	if err != nil {
 		return nil, failed("reading the functions", err)
 	}
@@ -117,5 +107,5 @@ func differences(found, installed map[string]string) []Function {
 
 // readKept lists the names in public that are not pgflurry's.
 func readKept(ctx context.Context, conn *pgx.Conn) ([]Kept, error) {
-	return list(ctx, conn, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
+	return list(ctx, conn, "reading the names in public", sql.Kept, pgx.RowToStructByPos[Kept])
 }

@@ -45,4 +45,4 @@ func withLater(later fs.FS) ([]migration, error) {
 const LockKey = lockKey
 
 // SessionSQL is what every session of a migration runs first.
-var SessionSQL = sessionSQL
+var SessionSQL = sql.Session

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"time"
@@ -12,19 +11,6 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/server.sql
-	serverSQL string
-	//go:embed queries/clock.sql
-	clockSQL string
-	//go:embed queries/installed_by.sql
-	installedBySQL string
-	//go:embed queries/recorded.sql
-	recordedSQL string
-	//go:embed queries/last_applied.sql
-	lastAppliedSQL string
 )
 
 // oldest is the first version of PostgreSQL that has unlogged sequences.
@@ -47,7 +33,7 @@ type facts struct {
 
 // readFacts refuses a server that is too old.
 func readFacts(ctx context.Context, conn *pgx.Conn) (f facts, err error) {
-	err = conn.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
+	err = conn.QueryRow(ctx, sql.Server).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
 		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner,
 		&f.mayCreateInPublic, &f.revision, &f.public)
 	if err != nil {
@@ -99,20 +85,20 @@ func (f facts) notNewer(ctx context.Context, conn *pgx.Conn, last int) error {
 		return nil
 	}
 	newer := &namespace.NewerError{Database: f.database, Revision: revision}
-	_ = conn.QueryRow(context.Background(), installedBySQL).Scan(&newer.By) // without it the message says less
+	_ = conn.QueryRow(context.Background(), sql.InstalledBy).Scan(&newer.By) // without it the message says less
 	return newer
 }
 
 // lastApplied returns the number of the last migration in the record; 0: there is none.
 func lastApplied(ctx context.Context, conn *pgx.Conn) (number int, err error) {
 	var recorded bool
-	if err := conn.QueryRow(ctx, recordedSQL).Scan(&recorded); err != nil {
+	if err := conn.QueryRow(ctx, sql.Recorded).Scan(&recorded); err != nil {
 		return 0, failed("looking for the record of the migrations", err)
 	}
 	if !recorded {
 		return 0, nil
 	}
-	if err := conn.QueryRow(ctx, lastAppliedSQL).Scan(&number); err != nil {
+	if err := conn.QueryRow(ctx, sql.LastApplied).Scan(&number); err != nil {
 		return 0, appliedUnread(conn, err)
 	}
 	return number, nil
@@ -131,7 +117,7 @@ func appliedUnread(conn *pgx.Conn, err error) error {
 // clock returns the time of the server.
 func clock(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
 	var now time.Time
-	if err := conn.QueryRow(ctx, clockSQL).Scan(&now); err != nil {
+	if err := conn.QueryRow(ctx, sql.Clock).Scan(&now); err != nil {
 		return time.Time{}, failed("reading the clock of the server", err)
 	}
 	return now, nil

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -10,21 +9,6 @@ import (
 
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
-)
-
-var (
-	//go:embed queries/take_worker.sql
-	takeWorkerSQL string
-	//go:embed queries/leave_lanes.sql
-	leaveLanesSQL string
-	//go:embed queries/function_mark.sql
-	functionMarkSQL string
-	//go:embed queries/begin_at_mark.sql
-	beginAtMarkSQL string
-	//go:embed queries/under_way.sql
-	underWaySQL string
-	//go:embed queries/still_under_way.sql
-	stillUnderWaySQL string
 )
 
 // takeFreshWorker gives the function another worker, with a mark of its own. The clock once stood far ahead, so the old
@@ -53,13 +37,13 @@ func takeFreshWorker(ctx context.Context, d *database, h *home, version string) 
 		return err
 	}
 	err = d.inTransaction(ctx, "writing the worker into the function", func() error {
-		if err := d.write(ctx, "taking worker "+fmt.Sprint(c.worker), takeWorkerSQL, c.worker, c.id); err != nil {
+		if err := d.write(ctx, "taking worker "+fmt.Sprint(c.worker), sql.TakeWorker, c.worker, c.id); err != nil {
 			return err
 		}
 		if err := d.script(ctx, "writing the worker into the function", sqlfuncs.Install().SQL); err != nil {
 			return err
 		}
-		return d.script(ctx, "leaving the lanes of the old worker", leaveLanesSQL)
+		return d.script(ctx, "leaving the lanes of the old worker", sql.LeaveLanes)
 	})
 	if err != nil {
 		return err
@@ -69,14 +53,14 @@ func takeFreshWorker(ctx context.Context, d *database, h *home, version string) 
 	}
 	var mark int64
 	err = d.inTransaction(ctx, "beginning anew", func() error {
-		results, err := d.conn.PgConn().Exec(ctx, functionMarkSQL).ReadAll()
+		results, err := d.conn.PgConn().Exec(ctx, sql.FunctionMark).ReadAll()
 		if err != nil {
 			return failed("reading the mark of the function", err)
 		}
 		if _, err := fmt.Sscan(string(results[len(results)-1].Rows[0][0]), &mark); err != nil {
 			return fmt.Errorf("reading the mark of the function: %w", err)
 		}
-		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAtMarkSQL, c.mark, mark))
+		return d.script(ctx, "beginning anew", fmt.Sprintf(sql.BeginAtMark, c.mark, mark))
 	})
 	if err != nil {
 		return err
@@ -89,13 +73,13 @@ const patienceForOthers = 30 * time.Second
 
 // outlive waits until every transaction of this database that is open now has ended.
 func outlive(ctx context.Context, conn *pgx.Conn) error {
-	open, err := texts(ctx, conn, "looking for transactions that are under way", underWaySQL)
+	open, err := texts(ctx, conn, "looking for transactions that are under way", sql.UnderWay)
 	if err != nil {
 		return err
 	}
 	for end := time.Now().Add(patienceForOthers); ; time.Sleep(20 * time.Millisecond) {
 		var left []int
-		if err := conn.QueryRow(ctx, stillUnderWaySQL, open).Scan(&left); err != nil {
+		if err := conn.QueryRow(ctx, sql.StillUnderWay, open).Scan(&left); err != nil {
 			return failed("waiting for transactions that are under way", err)
 		}
 		if len(left) == 0 {

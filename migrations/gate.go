@@ -2,20 +2,12 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-)
-
-var (
-	//go:embed queries/gate.sql
-	gateSQL string
-	//go:embed queries/open_gate.sql
-	openGateSQL string
 )
 
 // A Gate keeps workers of a home back.
@@ -48,7 +40,7 @@ func OpenGate(ctx context.Context, url string) (Gate, error) {
 	if err != nil || before.Left == 0 {
 		return before, err
 	}
-	return before, d.certain(func() error { return d.write(ctx, "opening the gate", openGateSQL) })
+	return before, d.certain(func() error { return d.write(ctx, "opening the gate", sql.OpenGate) })
 }
 
 func openHomeOfGate(ctx context.Context, url string) (*database, namespace.Namespace, error) {
@@ -72,7 +64,7 @@ func openHomeOfGate(ctx context.Context, url string) (*database, namespace.Names
 func readGate(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Gate, error) {
 	g := Gate{Database: row.Database}
 	var left int64
-	if err := conn.QueryRow(ctx, gateSQL).Scan(&left, &g.Opens, &g.By); err != nil {
+	if err := conn.QueryRow(ctx, sql.Gate).Scan(&left, &g.Opens, &g.By); err != nil {
 		return Gate{}, failed("reading the gate", err)
 	}
 	g.Left = time.Duration(left) * time.Millisecond

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"time"
@@ -11,17 +10,6 @@ import (
 
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-)
-
-var (
-	//go:embed queries/claim.sql
-	claimSQL string
-	//go:embed queries/claimed.sql
-	claimedSQL string
-	//go:embed queries/reclaim.sql
-	reclaimSQL string
-	//go:embed queries/give_back.sql
-	giveBackSQL string
 )
 
 // home is the database that has the worker rows of a namespace.
@@ -84,7 +72,7 @@ func (d *database) claimant(version string) claimant {
 func (h *home) claim(ctx context.Context, by claimant) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
-		return h.conn.QueryRow(ctx, claimSQL, by.database, by.address, nullable(by.version), h.row.ID).
+		return h.conn.QueryRow(ctx, sql.Claim, by.database, by.address, nullable(by.version), h.row.ID).
 			Scan(&c.worker, &c.mark, &c.id)
 	})
 	if err == nil {
@@ -96,7 +84,7 @@ func (h *home) claim(ctx context.Context, by claimant) (claim, error) {
 	var holders string
 	var complete bool
 	var wait *int64
-	if err := h.conn.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
+	if err := h.conn.QueryRow(ctx, sql.Claimed).Scan(&holders, &complete, &wait); err != nil {
 		return claim{}, failed("reading the workers of "+h.address(), err)
 	}
 	now, err := namespace.Read(ctx, h.conn)
@@ -142,7 +130,7 @@ func (h *home) reclaim(
 	var node, from string
 	var at *time.Time
 	err = h.acknowledged(func() error {
-		return h.conn.QueryRow(ctx, reclaimSQL, worker, before, by.database, by.address, nullable(by.version), moved,
+		return h.conn.QueryRow(ctx, sql.Reclaim, worker, before, by.database, by.address, nullable(by.version), moved,
 			h.row.ID).
 			Scan(&ours, &here, &written, &node, &from, &at, &now)
 	})
@@ -168,7 +156,7 @@ func (h *home) reclaim(
 // giveBack records in the home that a function has left its worker for good, and how far it got.
 func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
 	return h.acknowledged(func() error {
-		tag, err := h.conn.Exec(ctx, giveBackSQL, worker, claim, mark)
+		tag, err := h.conn.Exec(ctx, sql.GiveBack, worker, claim, mark)
 		switch {
 		case err != nil:
 			return failed(fmt.Sprintf("giving worker %d back", worker), err)

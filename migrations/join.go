@@ -2,25 +2,9 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/create_joined.sql
-	createJoinedSQL string
-	//go:embed queries/follow_home.sql
-	followHomeSQL string
-	//go:embed queries/former_mark.sql
-	formerMarkSQL string
-	//go:embed queries/join_copy.sql
-	joinCopySQL string
-	//go:embed queries/joins_complete.sql
-	joinsCompleteSQL string
-	//go:embed queries/take_claim.sql
-	takeClaimSQL string
 )
 
 // joinNew makes an empty database another one of the namespace.
@@ -40,7 +24,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.conn.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	_, err = d.conn.Exec(ctx, sql.CreateJoined, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
 		h.address(), c.id, h.row.Region)
 	if err != nil {
@@ -56,7 +40,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 // An old version may have written a quarantine there that this one does not allow.
 func followHome(ctx context.Context, d *database, h *home) error {
 	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
-	return d.write(ctx, "taking over the windows of the namespace", followHomeSQL, h.row.MaxWindow.Microseconds(),
+	return d.write(ctx, "taking over the windows of the namespace", sql.FollowHome, h.row.MaxWindow.Microseconds(),
 		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address())
 }
 
@@ -66,7 +50,7 @@ func joinAnew(ctx context.Context, d *database, h *home, version string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.write(ctx, "joining the namespace", joinCopySQL, c.worker, h.address(), c.id); err != nil {
+	if err := d.write(ctx, "joining the namespace", sql.JoinCopy, c.worker, h.address(), c.id); err != nil {
 		return err
 	}
 	if err := followHome(ctx, d, h); err != nil {
@@ -85,7 +69,7 @@ func rejoin(ctx context.Context, d *database, s Settings, present namespace.Name
 	case given:
 		return joinAnew(ctx, d, h, s.Version)
 	}
-	if err := d.write(ctx, "writing down the claim", takeClaimSQL, claim); err != nil {
+	if err := d.write(ctx, "writing down the claim", sql.TakeClaim, claim); err != nil {
 		return err
 	}
 	return followHome(ctx, d, h)
@@ -93,7 +77,7 @@ func rejoin(ctx context.Context, d *database, s Settings, present namespace.Name
 
 // goOnAt lets the function begin after every ID that its worker may have issued before.
 func goOnAt(ctx context.Context, d *database, c claim) error {
-	if _, err := d.conn.Exec(ctx, formerMarkSQL, c.mark); err != nil {
+	if _, err := d.conn.Exec(ctx, sql.FormerMark, c.mark); err != nil {
 		return failed("setting the mark of the function", err)
 	}
 	return nil
@@ -107,5 +91,5 @@ func completeJoins(ctx context.Context, d *database) error {
 	case present.Home != "":
 		return refuse("Give the URL of its home.", "database %q has no worker rows", d.facts.database)
 	}
-	return d.write(ctx, "writing down that no join is forgotten", joinsCompleteSQL)
+	return d.write(ctx, "writing down that no join is forgotten", sql.JoinsComplete)
 }

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,21 +11,6 @@ import (
 
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-)
-
-var (
-	//go:embed queries/moved.sql
-	movedSQL string
-	//go:embed queries/evidence.sql
-	evidenceSQL string
-	//go:embed queries/may_open.sql
-	mayOpenSQL string
-	//go:embed queries/other_databases.sql
-	otherDatabasesSQL string
-	//go:embed queries/moved_lock.sql
-	movedLockSQL string
-	//go:embed queries/moved_elsewhere.sql
-	movedElsewhereSQL string
 )
 
 // takePlace lets the database replace its original, which gives no IDs any more, or continue after it was set back in
@@ -62,7 +46,7 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 		if err := placeTaken(ctx, d, s, present, original); err != nil {
 			return err
 		}
-		if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+		if err := d.write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
 			return err
 		}
 	}
@@ -76,7 +60,7 @@ func originalEnded(ctx context.Context, d *database, s Settings, present namespa
 	var closed, here bool
 	var name string
 	var oid uint32
-	if err := d.conn.QueryRow(ctx, evidenceSQL).Scan(&closed, &here, &name, &oid); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&closed, &here, &name, &oid); err != nil {
 		return "", failed("looking for the original", err)
 	}
 	switch {
@@ -99,7 +83,7 @@ If the original is destroyed for good, and no other copy has taken its place, ad
 // staysClosed refuses --moved in a closed database that does not look like a copy, if "pgflurry open" can open it.
 func staysClosed(ctx context.Context, d *database, present namespace.Namespace) error {
 	var opens bool
-	if err := d.conn.QueryRow(ctx, mayOpenSQL).Scan(&opens); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.MayOpen).Scan(&opens); err != nil {
 		return failed("looking whether the database can be opened", err)
 	}
 	if !opens {
@@ -118,13 +102,13 @@ const (
 // Each takes a lock of its own, and then looks for those of the others. So of two that run at once at least one sees
 // the other. The one with the lower OID waits until the other has ended. The other refuses.
 func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
-	if _, err := conn.Exec(ctx, movedLockSQL); err != nil {
+	if _, err := conn.Exec(ctx, sql.MovedLock); err != nil {
 		return failed("taking the lock of --moved", err)
 	}
 	for end := time.Now().Add(patienceForMoves); ; time.Sleep(20 * time.Millisecond) {
 		var lower string
 		var higher int
-		if err := conn.QueryRow(ctx, movedElsewhereSQL).Scan(&lower, &higher); err != nil {
+		if err := conn.QueryRow(ctx, sql.MovedElsewhere).Scan(&lower, &higher); err != nil {
 			return failed("looking for another --moved on this server", err)
 		}
 		switch {
@@ -144,7 +128,7 @@ func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
 // placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
 // names the databases that it cannot look into. It cannot see copies on other servers.
 func placeTaken(ctx context.Context, d *database, s Settings, present namespace.Namespace, original string) error {
-	others, err := texts(ctx, d.conn, "listing the databases of the server", otherDatabasesSQL)
+	others, err := texts(ctx, d.conn, "listing the databases of the server", sql.OtherDatabases)
 	if err != nil {
 		return err
 	}

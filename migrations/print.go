@@ -10,23 +10,17 @@ import (
 	"pgflurry/generator"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
+	"pgflurry/queries"
 	"pgflurry/sqlfuncs"
 )
 
-var (
-	//go:embed queries/print_head.sql
-	printHeadSQL string
-	//go:embed queries/print_begin.sql
-	printBeginSQL string
-	//go:embed queries/print_apply.sql
-	printApplySQL string
-	//go:embed queries/print_applied.sql
-	printAppliedSQL string
-	//go:embed queries/print_namespace.sql
-	printNamespaceSQL string
-	//go:embed queries/print_end.sql
-	printEndSQL string
-)
+//go:embed print.sql
+var printSQL string
+
+// fragment has the parts of the block between migrations and functions.
+var fragment = queries.Read[struct {
+	Head, Begin, Apply, Applied, Namespace, End string
+}](printSQL)
 
 // Print writes, as one statement, what Up runs. If pgflurry is already installed, the statement does what is missing.
 // Print refuses settings that need a database (JoinURL, NewNamespace, Moved, FreshWorker, JoinsComplete, MaxWindow,
@@ -67,7 +61,7 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 		return outcome.As(outcome.Usage, err)
 	}
 	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers)))
-	_, err = fmt.Fprintf(w, printHeadSQL+"DO %s;\n", layout.Full(), block)
+	_, err = fmt.Fprintf(w, fragment.Head+"DO %s;\n", layout.Full(), block)
 	return err
 }
 
@@ -75,15 +69,15 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 // which of them get a name in public.
 func printed(list []migration, functions, row string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, printBeginSQL, revision(list), lockKey)
-	out.WriteString("\n" + bootstrapSQL)
+	fmt.Fprintf(&out, fragment.Begin, revision(list), lockKey)
+	out.WriteString("\n" + sql.Bootstrap)
 	for _, m := range list {
-		fmt.Fprintf(&out, "\n-- %s\n"+printApplySQL+"%s"+printAppliedSQL, m.name, m.version, m.up, m.version)
+		fmt.Fprintf(&out, "\n-- %s\n"+fragment.Apply+"%s"+fragment.Applied, m.name, m.version, m.up, m.version)
 	}
 	for _, file := range sqlfuncs.Files(revision(list), functions) {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
-	out.WriteString("\n" + row + "\n" + sqlfuncs.Install().SQL + "\n" + printEndSQL)
+	out.WriteString("\n" + row + "\n" + sqlfuncs.Install().SQL + "\n" + fragment.End)
 	return out.String()
 }
 
@@ -99,7 +93,7 @@ func namespaceRow(s Settings, layout generator.Layout, workers int) string {
 	if s.Region != nil {
 		region = fmt.Sprint(*s.Region)
 	}
-	return fmt.Sprintf(printNamespaceSQL, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	return fmt.Sprintf(fragment.Namespace, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
 		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region, version)
 }

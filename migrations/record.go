@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,19 +9,10 @@ import (
 	"pgflurry/hint"
 )
 
-var (
-	//go:embed queries/record.sql
-	recordSQL string
-	//go:embed queries/applied.sql
-	appliedSQL string
-	//go:embed queries/without_rows.sql
-	withoutRowsSQL string
-)
-
 // readApplied returns when each migration was applied.
 func readApplied(ctx context.Context, conn *pgx.Conn) (map[int]time.Time, error) {
 	applied := make(map[int]time.Time)
-	rows, err := conn.Query(ctx, appliedSQL)
+	rows, err := conn.Query(ctx, sql.Applied)
 	if err != nil {
 		return nil, appliedUnread(conn, err)
 	}
@@ -65,7 +55,7 @@ func applyMissing(ctx context.Context, d *database, list []migration) error {
 
 // recordApplied writes the row of an applied migration.
 func recordApplied(ctx context.Context, d *database, m migration) error {
-	return d.write(ctx, "writing down that "+m.name+" is applied", recordSQL, m.version)
+	return d.write(ctx, "writing down that "+m.name+" is applied", sql.Record, m.version)
 }
 
 // held adds a hint if another transaction held a table that a migration changes.
@@ -82,7 +72,7 @@ func held(err error) error {
 // rows, as in a new database.
 func recordRestored(ctx context.Context, d *database, list []migration) error {
 	var restored bool
-	if err := d.conn.QueryRow(ctx, withoutRowsSQL).Scan(&restored); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.WithoutRows).Scan(&restored); err != nil {
 		return failed("looking for a schema without its rows", err)
 	}
 	if !restored {

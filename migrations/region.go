@@ -2,13 +2,9 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 
 	"pgflurry/namespace"
 )
-
-//go:embed queries/forget.sql
-var forgetSQL string
 
 // sameSpace refuses settings for another ID space or another region than the row's.
 func sameSpace(s Settings, present namespace.Namespace) error {
@@ -40,15 +36,15 @@ func forgetRegion(ctx context.Context, d *database, s Settings, h *home) error {
 		return contradicts("Choose one.", "--join and --moved leave a copy in the region of its original, "+
 			"and --region %d is another one", *s.Region)
 	}
-	return d.script(ctx, "forgetting the region that this is a copy of", forgetSQL)
+	return d.script(ctx, "forgetting the region that this is a copy of", sql.Forget)
 }
 
 // beginInstead protects a new region whose number belonged to an earlier database, which is gone for good. That
 // database may have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as
 // after a failover that forgot all that.
 func beginInstead(ctx context.Context, d *database) error {
-	if err := d.write(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+	if err := d.write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
 		return err
 	}
-	return d.script(ctx, "letting the function begin as after a promotion", beginAnewSQL)
+	return d.script(ctx, "letting the function begin as after a promotion", sql.BeginAnew)
 }

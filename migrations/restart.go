@@ -2,17 +2,9 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-)
-
-var (
-	//go:embed queries/restart_quarantine.sql
-	restartQuarantineSQL string
-	//go:embed queries/restart.sql
-	restartSQL string
 )
 
 // RestartAsWindows is the quarantine after a restart that follows from the windows: max_window and twice the skew. Then
@@ -33,7 +25,7 @@ func setRestart(ctx context.Context, d *database, quarantine time.Duration) erro
 		wanted := quarantine.Microseconds()
 		micros = &wanted
 	}
-	tag, err := d.conn.Exec(ctx, restartQuarantineSQL, micros)
+	tag, err := d.conn.Exec(ctx, sql.RestartQuarantine, micros)
 	if err != nil {
 		return failed("setting the quarantine after a restart", err)
 	}
@@ -48,7 +40,7 @@ func setRestart(ctx context.Context, d *database, quarantine time.Duration) erro
 func readRestart(ctx context.Context, conn *pgx.Conn, now time.Time) (quarantine, left time.Duration, err error) {
 	var micros int64
 	var settled *time.Time
-	if err := conn.QueryRow(ctx, restartSQL).Scan(&micros, &settled); err != nil {
+	if err := conn.QueryRow(ctx, sql.Restart).Scan(&micros, &settled); err != nil {
 		return 0, 0, failed("reading the quarantine after a restart", err)
 	}
 	if settled != nil {

@@ -2,16 +2,12 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
-
-//go:embed queries/rests.sql
-var restsSQL string
 
 // A rest is one worker, or the function, that may have issued IDs ahead of the clock, or did until just now.
 type rest struct {
@@ -23,7 +19,7 @@ type rest struct {
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
 // over.
 func nothingAhead(ctx context.Context, conn *pgx.Conn) error {
-	rests, err := list(ctx, conn, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
+	rests, err := list(ctx, conn, "reading the marks", sql.Rests, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
 		r.left = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)

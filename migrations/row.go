@@ -2,22 +2,12 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 
 	"pgflurry/generator"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-)
-
-var (
-	//go:embed queries/identify.sql
-	identifySQL string
-	//go:embed queries/new_namespace.sql
-	newNamespaceSQL string
-	//go:embed queries/create_namespace.sql
-	createNamespaceSQL string
 )
 
 // A verdict says what a run has made of the namespace row.
@@ -91,13 +81,13 @@ func own(
 	if err != nil {
 		return false, err
 	}
-	return true, d.script(ctx, "writing down which database this is", identifySQL)
+	return true, d.script(ctx, "writing down which database this is", sql.Identify)
 }
 
 // newNamespace makes a copy an ID space of its own.
 func newNamespace(ctx context.Context, d *database, afterID *int64, former namespace.Namespace) error {
 	const doing = "making the copy a namespace of its own"
-	if _, err := d.conn.Exec(ctx, newNamespaceSQL, afterID); err != nil {
+	if _, err := d.conn.Exec(ctx, sql.NewNamespace, afterID); err != nil {
 		return failed(doing, err)
 	}
 	now, err := namespace.Read(ctx, d.conn)
@@ -166,7 +156,7 @@ func create(ctx context.Context, d *database, s Settings, layout generator.Layou
 	if s.Space != nil {
 		id = &s.Space.ID
 	}
-	_, err = d.conn.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	_, err = d.conn.Exec(ctx, sql.CreateNamespace, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
 		namespace.WorkersOf(layout, s.Region).Lowest, s.Region)
 	if err != nil {

@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,17 +12,6 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/unlogged.sql
-	unloggedSQL string
-	//go:embed queries/unreadable.sql
-	unreadableSQL string
-	//go:embed queries/standbys.sql
-	standbysSQL string
-	//go:embed queries/checkpoint.sql
-	checkpointSQL string
 )
 
 // losesSequences reports whether a version of PostgreSQL (150018) has the bug of unlogged sequences. Soon after one was
@@ -37,7 +25,7 @@ func losesSequences(number int) bool {
 // readUnreadable lists the sequences that a failover left unreadable. In an older schema, or without the right to ask,
 // it returns none; the function's own errors then show the problem.
 func readUnreadable(ctx context.Context, conn *pgx.Conn) ([]string, error) {
-	names, err := texts(ctx, conn, "looking for unreadable sequences", unreadableSQL)
+	names, err := texts(ctx, conn, "looking for unreadable sequences", sql.Unreadable)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
 		return nil, nil
@@ -68,7 +56,7 @@ func endangered(ctx context.Context, d *database) ([]string, error) {
 	if !losesSequences(d.facts.number) {
 		return nil, nil
 	}
-	return texts(ctx, d.conn, "listing the unlogged sequences", unloggedSQL)
+	return texts(ctx, d.conn, "listing the unlogged sequences", sql.Unlogged)
 }
 
 // keepStandbys makes sure that standbys keep new unlogged sequences, as far as it can, and says what the operator must
@@ -81,7 +69,7 @@ func keepStandbys(ctx context.Context, d *database, before []string, say func(st
 	}
 	var standbys, mayCheckpoint bool
 	var timeout string
-	if err := d.conn.QueryRow(ctx, standbysSQL).Scan(&standbys, &mayCheckpoint, &timeout); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.Standbys).Scan(&standbys, &mayCheckpoint, &timeout); err != nil {
 		return failed("looking for standbys", err)
 	}
 	if !standbys {
@@ -89,7 +77,7 @@ func keepStandbys(ctx context.Context, d *database, before []string, say func(st
 	}
 	where, times := "on this server, and then on each standby", "three times"
 	if mayCheckpoint {
-		if err := d.script(ctx, "running CHECKPOINT", checkpointSQL); err != nil {
+		if err := d.script(ctx, "running CHECKPOINT", sql.Checkpoint); err != nil {
 			return err
 		}
 		where, times = "on each standby", "twice"

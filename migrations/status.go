@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"time"
 
@@ -10,15 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/joins_closed.sql
-	joinsClosedSQL string
-	//go:embed queries/drawers.sql
-	drawersSQL string
-	//go:embed queries/lock_tables.sql
-	lockTablesSQL string
 )
 
 // Status returns the state of the database at url, and changes nothing. To compare the functions it installs them in a
@@ -128,10 +118,10 @@ func describe(ctx context.Context, conn *pgx.Conn, row namespace.Namespace, stat
 	if state.JoinsClosed, err = joinsClosed(ctx, conn); err != nil {
 		return err
 	}
-	if state.Drawers, err = texts(ctx, conn, "looking for roles that may set the sequences", drawersSQL); err != nil {
+	if state.Drawers, err = texts(ctx, conn, "looking for roles that may set the sequences", sql.Drawers); err != nil {
 		return err
 	}
-	if state.LockTables, err = texts(ctx, conn, "looking for the locks of the function", lockTablesSQL); err != nil {
+	if state.LockTables, err = texts(ctx, conn, "looking for the locks of the function", sql.LockTables); err != nil {
 		return err
 	}
 	state.Unreadable, err = readUnreadable(ctx, conn)
@@ -140,13 +130,13 @@ func describe(ctx context.Context, conn *pgx.Conn, row namespace.Namespace, stat
 
 // readJoined lists the databases that have joined the namespace whose home this is.
 func readJoined(ctx context.Context, conn *pgx.Conn) ([]Joined, error) {
-	return list(ctx, conn, "looking for databases that have joined", joinedSQL, pgx.RowToStructByPos[Joined])
+	return list(ctx, conn, "looking for databases that have joined", sql.Joined, pgx.RowToStructByPos[Joined])
 }
 
 // joinsClosed reports whether no other database can join this home. If the function is missing by which the home knows,
 // it returns false.
 func joinsClosed(ctx context.Context, conn *pgx.Conn) (closed bool, err error) {
-	err = conn.QueryRow(ctx, joinsClosedSQL).Scan(&closed)
+	err = conn.QueryRow(ctx, sql.JoinsClosed).Scan(&closed)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42883" { // undefined function
 		return false, nil

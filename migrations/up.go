@@ -2,20 +2,10 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 
 	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
-)
-
-var (
-	//go:embed queries/bootstrap.sql
-	bootstrapSQL string
-	//go:embed queries/end_closing.sql
-	endClosingSQL string
-	//go:embed queries/installed.sql
-	installedSQL string
 )
 
 // Up brings the database at url to the state that this version needs. It may run any number of times, also several at
@@ -70,7 +60,7 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 	}
 	empty := !d.facts.hasSchema
 	const doing = "making schema pgflurry"
-	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, bootstrapSQL) }); err != nil {
+	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, sql.Bootstrap) }); err != nil {
 		return err
 	}
 	if err := recordRestored(ctx, d, list); err != nil {
@@ -96,7 +86,7 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 	}
 	if row.decided {
 		if err := d.inTransaction(ctx, "ending the closing", func() error {
-			return d.script(ctx, "ending the closing", endClosingSQL)
+			return d.script(ctx, "ending the closing", sql.EndClosing)
 		}); err != nil {
 			return err
 		}
@@ -142,7 +132,7 @@ func install(ctx context.Context, d *database, s Settings, h *home, last int) (v
 			return verdict{}, err
 		}
 	}
-	if _, err := d.conn.Exec(ctx, installedSQL, nullable(s.Version)); err != nil {
+	if _, err := d.conn.Exec(ctx, sql.Installed, nullable(s.Version)); err != nil {
 		return verdict{}, failed("writing down which version installs the functions", err)
 	}
 	weak, err := namespace.WeakGuards(ctx, d.conn)

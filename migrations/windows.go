@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,21 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
-)
-
-var (
-	//go:embed queries/lock_workers.sql
-	lockWorkersSQL string
-	//go:embed queries/quarantine.sql
-	quarantineSQL string
-	//go:embed queries/max_window.sql
-	maxWindowSQL string
-	//go:embed queries/long_grants.sql
-	longGrantsSQL string
-	//go:embed queries/written.sql
-	writtenSQL string
-	//go:embed queries/behind.sql
-	behindSQL string
 )
 
 const (
@@ -78,7 +62,7 @@ func setWindows(ctx context.Context, d *database, want time.Duration, founded bo
 	}
 	if present.MaxWindow != want {
 		err := d.acknowledged(func() error {
-			return d.write(ctx, "writing max_window", maxWindowSQL, want.Microseconds())
+			return d.write(ctx, "writing max_window", sql.MaxWindow, want.Microseconds())
 		})
 		if err != nil {
 			return err
@@ -93,7 +77,7 @@ func setWindows(ctx context.Context, d *database, want time.Duration, founded bo
 	}
 	return setQuarantine(ctx, d, quarantine, func() (bool, error) {
 		var long bool
-		err := d.conn.QueryRow(ctx, longGrantsSQL).Scan(&long)
+		err := d.conn.QueryRow(ctx, sql.LongGrants).Scan(&long)
 		return !long, err
 	})
 }
@@ -103,7 +87,7 @@ func setQuarantine(ctx context.Context, d *database, quarantine time.Duration, m
 	const doing = "changing the quarantine"
 	return d.acknowledged(func() error {
 		return d.inTransaction(ctx, doing, func() error {
-			if err := d.script(ctx, "locking the workers", lockWorkersSQL); err != nil {
+			if err := d.script(ctx, "locking the workers", sql.LockWorkers); err != nil {
 				return busy(err)
 			}
 			switch ok, err := may(); {
@@ -112,7 +96,7 @@ func setQuarantine(ctx context.Context, d *database, quarantine time.Duration, m
 			case !ok:
 				return nil
 			}
-			return d.write(ctx, doing, quarantineSQL, quarantine.Microseconds())
+			return d.write(ctx, doing, sql.Quarantine, quarantine.Microseconds())
 		})
 	})
 }
@@ -131,7 +115,7 @@ func busy(err error) error {
 // it, so a standby that this role may not look at counts as one that is behind. stays says what is not done.
 func standbysHave(ctx context.Context, d *database, unsure bool, stays string) error {
 	var written string
-	if err := d.conn.QueryRow(ctx, writtenSQL).Scan(&written); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.Written).Scan(&written); err != nil {
 		if err = failed("asking how far the log is written", err); !errors.As(err, new(*serverError)) || unsure {
 			return err
 		}
@@ -161,7 +145,7 @@ func standbysHave(ctx context.Context, d *database, unsure bool, stays string) e
 // readBehind lists the standbys that have not written the WAL so far. may: one of them is connected and may catch up.
 // hidden: this role cannot see some of them.
 func readBehind(ctx context.Context, conn *pgx.Conn, written string) (names []string, may, hidden bool, err error) {
-	rows, err := conn.Query(ctx, behindSQL, written)
+	rows, err := conn.Query(ctx, sql.Behind, written)
 	if err == nil {
 		var name *string
 		var connected bool

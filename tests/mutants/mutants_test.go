@@ -179,7 +179,7 @@ var inSQL = []mutant{
 	},
 	{
 		guard: "a fresh worker gives no ID of a tick that only the old mark covers",
-		file:  "migrations/queries/leave_lanes.sql",
+		file:  "migrations/queries.sql",
 		from:  "CALL pgflurry.begin_anew(false);\n", to: "",
 		test: "AFreshWorkerGivesNoID", in: "tests/copies",
 	},
@@ -194,7 +194,7 @@ var inSQL = []mutant{
 		test: "ADumpWithoutTheRows", in: "tests/copies",
 	},
 	{
-		guard: "a claim from another address is asked about", file: "migrations/queries/reclaim.sql",
+		guard: "a claim from another address is asked about", file: "migrations/queries.sql",
 		from: "forgotten OR here OR $6,", to: "forgotten OR here OR $6 OR true,",
 		test: "Invariant5", in: "tests/copies",
 	},

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
+	"pgflurry/queries"
 	"pgflurry/tests/support/server"
 )
 
@@ -61,23 +62,33 @@ func newRoom(t testing.TB, unit time.Duration, windows string) *room {
 	}
 	s.End = 1 << 41
 	for _, name := range []string{"acquire", "renew", "release", "reseed", "retire"} {
-		r.read("../../../lease/", name)
+		r.use(name, r.read("../../../lease/"+name+".sql"))
+	}
+	named, err := queries.Split(r.read("../../../migrations/queries.sql"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range []string{"quarantine", "long_grants"} {
-		r.read("../../../migrations/queries/", name)
+		r.use(name, named[name])
 	}
 	return r
 }
 
-func (r *room) read(folder, name string) {
+func (r *room) read(path string) string {
 	r.t.Helper()
-	text, err := os.ReadFile(folder + name + ".sql")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.statements[name] = staged.Replace(string(text))
+	return string(text)
+}
+
+// use keeps a statement, with the clock of the stage.
+func (r *room) use(name, sql string) {
+	r.t.Helper()
+	r.statements[name] = staged.Replace(sql)
 	if !strings.Contains(r.statements[name], "stage.clock()") {
-		r.t.Fatalf("%s.sql asks no clock", name)
+		r.t.Fatalf("statement %s asks no clock", name)
 	}
 }
 

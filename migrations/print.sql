@@ -1,3 +1,13 @@
+-- The parts of the block that "migrate print" writes, between migrations and functions. Go fills in what begins with a
+-- percent sign. They are parts of one block of PL/pgSQL, so none of them runs by itself.
+
+-- name: head
+-- pgflurry, layout %s
+-- Written by "pgflurry migrate print". This one statement installs what "pgflurry migrate up" installs, on PostgreSQL
+-- 15 and newer. PostgreSQL runs it whole or not at all. It may run again: then it adds what is missing. The statement
+-- of a later version upgrades it.
+
+-- name: begin
 DECLARE
     -- Settings of the role or the session must not change what a migration does. The script restores them.
     settings_before CONSTANT pg_catalog.jsonb := (
@@ -32,3 +42,27 @@ IF to_regclass('pgflurry.namespace') IS NOT NULL THEN
         INSERT INTO pgflurry.migration (version) SELECT generate_series(1, revision_found);
     END IF;
 END IF;
+
+-- name: apply
+IF NOT EXISTS (SELECT FROM pgflurry.migration WHERE version = %d) THEN
+
+-- name: applied
+INSERT INTO pgflurry.migration (version) VALUES (%d);
+END IF;
+
+-- name: namespace
+PERFORM pgflurry.mend_sequences();
+IF EXISTS (SELECT FROM pgflurry.namespace) AND NOT pgflurry.is_original() THEN
+    RAISE EXCEPTION '%%', pgflurry.why_copied()
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Run "pgflurry migrate up --database URL", which says how to go on. '
+                  'In a database for tests: CALL pgflurry.new_namespace().';
+END IF;
+CALL pgflurry.create_namespace(%s, %d, %d, %d, %d, '%s', '%d ms', %d, %d, NULL,
+    new_disposable => %t, new_region => %s);
+UPDATE pgflurry.namespace AS n SET installed_by = s.version
+    FROM (SELECT %s::text) AS s (version) WHERE n.installed_by IS DISTINCT FROM s.version;
+
+-- name: end
+PERFORM set_config(s.name, s.value, true) FROM jsonb_each_text(settings_before) AS s (name, value);
+END

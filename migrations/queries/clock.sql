@@ -1,2 +1,0 @@
--- Reads the server's clock.
-SELECT clock_timestamp()

@@ -1,2 +1,0 @@
--- Closes this database for good.
-CALL pgflurry.close_database()

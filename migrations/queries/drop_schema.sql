@@ -1,2 +1,0 @@
-DROP TABLE pgflurry.migration;
-DROP SCHEMA pgflurry;

@@ -1,2 +1,0 @@
--- Writes into the namespace row that it belongs to this database, and lets the function begin anew above its mark.
-CALL pgflurry.identify()

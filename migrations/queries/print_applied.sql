@@ -1,2 +1,0 @@
-INSERT INTO pgflurry.migration (version) VALUES (%d);
-END IF;

@@ -1,1 +1,0 @@
-IF NOT EXISTS (SELECT FROM pgflurry.migration WHERE version = %d) THEN

@@ -1,4 +1,0 @@
--- pgflurry, layout %s
--- Written by "pgflurry migrate print". This one statement installs what "pgflurry migrate up" installs, on PostgreSQL
--- 15 and newer. PostgreSQL runs it whole or not at all. It may run again: then it adds what is missing. The statement
--- of a later version upgrades it.

@@ -1,2 +1,0 @@
--- Records an applied migration. $1 its number
-INSERT INTO pgflurry.migration (version) VALUES ($1)
