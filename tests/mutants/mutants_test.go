@@ -340,14 +340,24 @@ func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
 		t.Skip("compiles the core many times, in a minute or two: set PGFLURRY_TEST_MUTANTS=1, as .ci/run does")
 	}
 	root := root(t)
-	var report strings.Builder
-	for _, m := range all() {
-		died, err := m.run(root, t.TempDir())
-		if err != nil {
-			t.Errorf("%s: %v", m.guard, err)
-			continue
+	list := all()
+	died := make([]string, len(list))
+	t.Run("guard", func(t *testing.T) { // ends when all have ended
+		for i, m := range list {
+			t.Run(m.guard, func(t *testing.T) {
+				t.Parallel() // linking and the histories use one processor each
+				var err error
+				if died[i], err = m.run(root, t.TempDir()); err != nil {
+					t.Error(err)
+				}
+			})
 		}
-		fmt.Fprintf(&report, "\n%-75s %s", m.guard, died)
+	})
+	var report strings.Builder
+	for i, m := range list {
+		if died[i] != "" {
+			fmt.Fprintf(&report, "\n%-75s %s", m.guard, died[i])
+		}
 	}
 	t.Logf("each guard taken away, and what noticed:%s", report.String())
 }
