@@ -58,10 +58,10 @@ var families = []family{
 		func(s report.State) map[string]int64 { return s.Answers.ByKind }, "snowflake", "snowflakes", "segment"),
 	counts("declined_total", "Statements that PostgreSQL got because no IDs were there for them, by reason.", "reason",
 		func(s report.State) map[string]int64 { return s.Answers.Declined },
-		"no_lease", "mark", "tick_full", "not_answerable", "timeout"),
+		"no_lease", "grant_ended", "tick_full", "not_answerable", "timeout"),
 	{"lease_held", "1 while a worker is leased.", gauge, nil, func(s report.State, put put) { put(is(s.Lease.Held)) }},
 	{
-		"lease_reserve_seconds", "How long IDs go on without PostgreSQL: until the mark, by the database's clock.",
+		"lease_reserve_seconds", "How long IDs go on without PostgreSQL: to reserved_until, by the database's clock.",
 		gauge, nil, func(s report.State, put put) { put(s.Lease.Reserve.Seconds()) },
 	},
 	{

@@ -91,7 +91,7 @@ func full() report.State {
 	}
 	s.Workers = report.Workers{Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}}
 	s.Answers = report.Answers{
-		IDs: 12, ByKind: map[string]int64{"snowflake": 2}, Declined: map[string]int64{"mark": 4},
+		IDs: 12, ByKind: map[string]int64{"snowflake": 2}, Declined: map[string]int64{"grant_ended": 4},
 		Waits: waits.Snapshot(),
 	}
 	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
@@ -120,7 +120,7 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 		"0":                  e.value("pgflurry_upstream_primary", "host", "db1:5432"),
 		"2e+09":              e.value("pgflurry_upstream_answered_timestamp_seconds", "host", "db2:5432"),
 		"2":                  e.value("pgflurry_answers_total", "kind", "snowflake"),
-		"4":                  e.value("pgflurry_declined_total", "reason", "mark"),
+		"4":                  e.value("pgflurry_declined_total", "reason", "grant_ended"),
 		"60":                 e.value("pgflurry_lease_reserve_seconds"),
 		"7":                  e.value("pgflurry_lease_renewals_total", "result", "ok"),
 		"1.70000000025e+09":  e.value("pgflurry_lease_last_renewal_timestamp_seconds"),

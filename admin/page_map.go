@@ -21,7 +21,7 @@ type kind struct{ Name, Letter, Means string }
 var kinds = [...]kind{
 	{"mine", "M", "this proxy uses it"},
 	{"held", "H", "another proxy uses it"},
-	{"resting", "R", "free when its mark or the quarantine has passed"},
+	{"resting", "R", "free when its reservation or the quarantine has passed"},
 	{"function", "F", "for the function of a database"},
 	{"retired", "X", "never granted again"},
 	{"free", "·", "may be taken now"},

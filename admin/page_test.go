@@ -325,7 +325,7 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 		}
 		state.Answers = report.Answers{
 			IDs: int64(100 * i), ByKind: map[string]int64{"snowflake": int64(40 * i), "segment": int64(10 * i)},
-			Declined: map[string]int64{"mark": int64(2 * i)},
+			Declined: map[string]int64{"grant_ended": int64(2 * i)},
 		}
 		state.IDDatabase = report.IDDatabase{
 			Open: map[string]int{"idle": 5000}, Refused: map[string]int64{"no_ids": int64(6 * i), "other": int64(i)},

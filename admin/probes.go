@@ -87,7 +87,7 @@ func causeOf(l report.Lease) string {
 	case l.Cause != "":
 		return l.Cause
 	case l.Granted:
-		return fmt.Sprintf("the mark of worker %d has passed", l.Worker)
+		return fmt.Sprintf("the grant of worker %d has ended", l.Worker)
 	default:
 		return "no worker is leased yet"
 	}

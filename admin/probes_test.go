@@ -43,9 +43,9 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 			func(s *report.State) { s.Lease = report.Lease{Cause: "all 1023 workers are held"} },
 			"", "all 1023 workers are held",
 		},
-		"the mark has passed": {
+		"the grant has ended": {
 			func(s *report.State) { s.Lease.Reserve = 0 },
-			"", "the mark of worker 137 has passed",
+			"", "the grant of worker 137 has ended",
 		},
 		"a lost lease whose grant goes on": {func(s *report.State) { s.Lease.Held = false }, "", ""},
 		"a database is not permitted": {

@@ -24,7 +24,7 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			},
 			"Worker 137, renewed 41 s ago, IDs for 15 s without PostgreSQL",
 		},
-		"the mark has passed": {
+		"the grant has ended": {
 			func(s *report.State) { s.Lease.Renewed, s.Lease.Reserve = now.Add(-3*time.Minute), 0 },
 			"Worker 137, renewed 3 min ago, too long for IDs from memory: calls go to PostgreSQL",
 		},
@@ -54,7 +54,7 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			func(s *report.State) { s.Lease, s.IDDatabase.Name = report.Lease{Reason: "lost"}, "ids" },
 			"No worker, calls go to PostgreSQL, and the ID database has no IDs: the worker was lost",
 		},
-		"an ID database, and the mark has passed": {
+		"an ID database, and the grant has ended": {
 			func(s *report.State) {
 				s.Lease.Renewed, s.Lease.Reserve, s.IDDatabase.Name = now.Add(-3*time.Minute), 0, "ids"
 			},

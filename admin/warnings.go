@@ -191,7 +191,7 @@ func freeWarnings(s report.State) []Warning {
 	}
 	w := Warning{
 		Kind: "none_free", Severe: needed && !s.Lease.Held, What: "No worker is free: another proxy would get none.",
-		Do:       "Stop a proxy that nobody uses. Its worker is free when its mark has passed.",
+		Do:       "Stop a proxy that nobody uses. Its worker is free when its reservation has passed.",
 		Commands: []string{listWorkers},
 	}
 	if needed {

@@ -128,7 +128,7 @@ func (e *RetireError) Error() string {
 		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired",
 			e.Worker)
 	default:
-		return fmt.Sprintf("worker %d is held by node %q (%s); its mark is %v ahead",
+		return fmt.Sprintf("worker %d is held by node %q (%s); it is reserved for another %v",
 			e.Worker, e.Holder.Node, e.Holder.Address, e.Holder.Left.Round(time.Millisecond))
 	}
 }

@@ -367,7 +367,7 @@ func (k *Keeper) release(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		k.log.Warn("worker not released: it is free again after its mark and the quarantine",
+		k.log.Warn("worker not released: it is free when its reservation and the quarantine have passed",
 			"worker", h.Worker, "cause", k.explain(err))
 		return
 	}

@@ -163,8 +163,8 @@ func (l *Lost) CommitLost() bool { return l.Forgot || l.Mark < l.Acknowledged }
 func (l *Lost) Error() string {
 	switch {
 	case l.CommitLost():
-		return fmt.Sprintf("worker %d is lost: its row has mark %d and is older than what was acknowledged, mark %d: "+
-			"the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
+		return fmt.Sprintf("worker %d is lost: its row is reserved until tick %d, but tick %d or a later lease was "+
+			"acknowledged: the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
 	case l.Taken:
 		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded",
 			l.Worker, l.Node)

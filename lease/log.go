@@ -21,10 +21,10 @@ func (k *Keeper) logGranted(event string) {
 	switch {
 	case event != "":
 		// the first grant reserves little; each renewal reserves more, up to the window
-		k.log.Info(event, "worker", g.Worker, "term", g.term, "reserved", k.left(),
+		k.log.Info(event, "worker", g.Worker, "term", g.term, "reserved_for", k.left(),
 			"window", k.clock.duration(k.protocol.window))
 	case recovered:
-		fields := []any{"worker", g.Worker, "reserved", k.left()}
+		fields := []any{"worker", g.Worker, "reserved_for", k.left()}
 		k.log.Info("renewing again", append(fields, logs.Fields(lasted)...)...)
 	}
 }
@@ -41,7 +41,7 @@ func (k *Keeper) logFailed(err error) {
 	fields = append(fields, hint.Fields(hint.Of(explained))...)
 	// If there is a grant, IDs continue from it for so long.
 	if left := k.left(); left > 0 {
-		k.log.Warn(finding, append(fields, "ids_last", left)...)
+		k.log.Warn(finding, append(fields, "reserved_for", left)...)
 	} else {
 		k.log.Warn(finding+"; calls go to PostgreSQL", fields...)
 	}
@@ -103,7 +103,7 @@ func (k *Keeper) logLost(l *Lost) {
 		k.record.forgot(k.clock.Monotonic())
 		k.log.Error("the database has lost a commit it had acknowledged; "+
 			"was it failed over to an asynchronous standby, or restored?",
-			"worker", l.Worker, "acknowledged", l.Acknowledged, "mark", l.Mark)
+			"worker", l.Worker, "acknowledged", l.Acknowledged, "reserved_until", l.Mark)
 	}
 }
 

@@ -59,7 +59,7 @@ func leaseTable(s report.State) idserver.Table {
 		why, _ = whyNoWorker(s)
 	}
 	return idserver.Table{
-		Columns: []string{"state", "worker", "until", "lasts", "window", "renewed", "cause"},
+		Columns: []string{"state", "worker", "reserved_until", "reserved_for", "window", "renewed", "cause"},
 		Rows: [][]string{{
 			state, worker, timestamp(l.Until), l.Reserve.Round(time.Millisecond).String(), l.Window.String(),
 			timestamp(l.Renewed), why,
@@ -69,16 +69,16 @@ func leaseTable(s report.State) idserver.Table {
 
 // workersTable lists the workers that were ever used, or retired. All others are free.
 func workersTable(read *report.Workers) idserver.Table {
-	t := idserver.Table{Columns: []string{"worker", "state", "mark"}}
+	t := idserver.Table{Columns: []string{"worker", "state", "reserved_until"}}
 	if read == nil {
 		return t
 	}
 	for _, w := range read.Rows[:min(len(read.Rows), mostWorkers)] {
-		mark := ""
+		until := ""
 		if w.Left != nil {
-			mark = timestamp(read.Read.Add(*w.Left))
+			until = timestamp(read.Read.Add(*w.Left))
 		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(w.Number), w.State, mark})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(w.Number), w.State, until})
 	}
 	return t
 }

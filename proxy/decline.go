@@ -25,7 +25,7 @@ const (
 	declines
 )
 
-var declineLabels = [declines]string{"no_lease", "mark", "tick_full", "not_answerable", "timeout"}
+var declineLabels = [declines]string{"no_lease", "grant_ended", "tick_full", "not_answerable", "timeout"}
 
 // String is the label in metrics.
 func (d Decline) String() string {

@@ -47,9 +47,11 @@ func TestStatsHaveAllTheirLabelsFromTheStart(t *testing.T) {
 	st := p.Stats()
 	labels := func(m map[string]int64) []string { return slices.Sorted(maps.Keys(m)) }
 	for name, c := range map[string]struct{ got, expected []string }{
-		"Open":     {slices.Sorted(maps.Keys(st.Open)), []string{"failed", "idle", "in_transaction", "login"}},
-		"ByKind":   {labels(st.ByKind), []string{"segment", "snowflake", "snowflakes"}},
-		"Declined": {labels(st.Declined), []string{"mark", "no_lease", "not_answerable", "tick_full", "timeout"}},
+		"Open":   {slices.Sorted(maps.Keys(st.Open)), []string{"failed", "idle", "in_transaction", "login"}},
+		"ByKind": {labels(st.ByKind), []string{"segment", "snowflake", "snowflakes"}},
+		"Declined": {labels(st.Declined), []string{
+			"grant_ended", "no_lease", "not_answerable", "tick_full", "timeout",
+		}},
 		"Closed": {labels(st.Closed), []string{
 			"client", "demoted", "drain", "fault", "limit", "protocol", "refused", "timeout", "upstream",
 		}},
@@ -265,10 +267,10 @@ func TestForwardedStatementsAreCountedByWhyTheyWereNotAnswered(t *testing.T) {
 		request []byte
 		count   int64
 	}{
-		"no_lease":  {dry{errors.New("no worker")}, whyNot, ourQuery, 1},
-		"mark":      {dry{errMark}, whyNot, join(ourParse, bindIt, executeAll, bindIt, executeAll, syncIt), 2},
-		"tick_full": {dry{}, whyNot, ourQuery, 1},
-		"timeout":   {&counter{}, whyNot, query("SELECT next_segment('slow')"), 1},
+		"no_lease":    {dry{errors.New("no worker")}, whyNot, ourQuery, 1},
+		"grant_ended": {dry{errMark}, whyNot, join(ourParse, bindIt, executeAll, bindIt, executeAll, syncIt), 2},
+		"tick_full":   {dry{}, whyNot, ourQuery, 1},
+		"timeout":     {&counter{}, whyNot, query("SELECT next_segment('slow')"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, c.ids, c.change)

@@ -13,8 +13,8 @@ type Answers struct {
 	// ByKind are the statements that gave them, by form. A snowflake is one row. snowflakes are several rows, or as
 	// many as a parameter says. A segment is numbers of a tag.
 	ByKind map[string]int64
-	// Declined are statements that went to PostgreSQL because memory had nothing for them, by reason: no_lease, mark,
-	// tick_full, not_answerable, timeout.
+	// Declined are statements that went to PostgreSQL because memory had nothing for them, by reason: no_lease,
+	// grant_ended, tick_full, not_answerable, timeout.
 	Declined map[string]int64
 	// Waits is how long answers waited for their IDs and numbers. Most do not wait: the first bucket counts those. Each
 	// statement counts once. All statements of a batch wait together.

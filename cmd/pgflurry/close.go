@@ -33,8 +33,8 @@ server kept, another machine. From its commit on:
 Sequences of PostgreSQL itself go on: bigserial, identity columns, and offset sequences. Stop
 their writers yourself.
 
-A proxy that cannot hear of it, because it is paused or cut off, may issue IDs up to its mark. close says
-until when. --wait waits for that, and says how long it still takes. Ctrl-C ends the wait, and the
+A proxy that cannot hear of it, because it is paused or cut off, may issue IDs until its grant ends. close
+says when. --wait waits for that, and says how long it still takes. Ctrl-C ends the wait, and the
 database stays closed. You can run close again at any time, with --wait or without.
 
 Then make the dump, restore it on the other side, and run "pgflurry migrate up --database URL --moved"

@@ -36,7 +36,7 @@ func operators(t *testing.T, network, address string, answer http.HandlerFunc) s
 }
 
 func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
-	answers := map[string]string{"/readyz": `{"ok":true}`, "/readyz/ids": `{"ok":false,"why":"the mark has passed"}`}
+	answers := map[string]string{"/readyz": `{"ok":true}`, "/readyz/ids": `{"ok":false,"why":"the grant has ended"}`}
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(answers[r.URL.Path], "false") {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -51,7 +51,7 @@ func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
 			t.Errorf("--ready: %v", err)
 		}
 		err := health(t, "--ids", "--admin-listen", address)
-		if err == nil || err.Error() != "the mark has passed" || outcome.Of(err) != outcome.Failed {
+		if err == nil || err.Error() != "the grant has ended" || outcome.Of(err) != outcome.Failed {
 			t.Errorf("--ids: %v (%d)", err, outcome.Of(err))
 		}
 	}

@@ -133,7 +133,7 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"this is a copy although it looks original, and the original lives on; "+
 			"with --join, --new-namespace or --region")
 	flags.BoolVar(&f.freshWorker, "fresh-worker", false, "give the function another worker, "+
-		"because the mark of its own is out of reach. One that has joined needs --join as well")
+		"because its own is reserved until a time that is out of reach. One that has joined needs --join as well")
 	flags.BoolVar(&f.joinsComplete, "joins-complete", false,
 		"no database has joined this home but those that \"migrate status\" lists")
 	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most: "+

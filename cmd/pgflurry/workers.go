@@ -43,16 +43,16 @@ func newWorkersList() *cobra.Command {
 		Short: "Show who holds which worker until when",
 		Long: `list shows every worker that was ever used. The states:
   held          a proxy uses it, and may until RESERVED UNTIL without asking again
-  released      given back; free when its mark has passed
+  released      given back; free when RESERVED UNTIL has passed
   quarantined   its holder vanished; free after the quarantine
   free          used before, may be taken now
-  never used    may be taken when its mark, if it has one, has passed
+  never used    may be taken when RESERVED UNTIL, if it has one, has passed
   retired       never granted again
   function      written into the function of a database, for good
 
-RESERVED UNTIL is the mark: no ID of the worker exists at or after it. LEFT SECONDS count from now to
-the mark, FREE IN SECONDS to when any proxy may take the worker. Only the database of a function knows
-the mark of its worker. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
+No ID of the worker exists at or after RESERVED UNTIL. LEFT SECONDS count from now to that time, FREE IN
+SECONDS to when any proxy may take the worker. For the worker of a function only its database knows
+RESERVED UNTIL. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
 
 --json prints an array with an object for each worker: worker, kind, state, node, reserved_until,
 left_seconds, free_in_seconds, term, address, version, acquired_at, renewed_at.
@@ -82,12 +82,12 @@ func newWorkersRetire() *cobra.Command {
 	var held, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "retire NUMBER",
-		Short: "Take a worker out of use for good; its mark stays",
+		Short: "Take a worker out of use for good; RESERVED UNTIL stays",
 		Long: `retire makes sure that no proxy ever gets the worker again. Use it if a wrong clock has pushed the
-worker's mark far ahead, or if something else issues IDs with its number. There is no way back.
+worker's RESERVED UNTIL far ahead, or if something else issues IDs with its number. There is no way back.
 
-While a proxy holds the worker, retire needs --held. The holder then finishes its grant, at most up to
-the mark, and takes another worker at its next renewal.
+While a proxy holds the worker, retire needs --held. The holder then finishes its grant, at most to
+RESERVED UNTIL, and takes another worker at its next renewal.
 
 --json prints an array with one object: worker, already (it was retired before), held, node, address,
 left_seconds.
@@ -288,7 +288,7 @@ func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {
 		fmt.Fprintf(w, "worker %d is retired; node %q may issue IDs with it for another %d s at most, "+
 			"then it takes another worker\n", r.Worker, r.Node, ahead(&r.Left))
 	default:
-		fmt.Fprintf(w, "worker %d is retired; its mark stays\n", r.Worker)
+		fmt.Fprintf(w, "worker %d is retired; RESERVED UNTIL stays\n", r.Worker)
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ func newWorkersHistory() *cobra.Command {
 former holders of each worker, or of the worker NUMBER.
 
 To find who made an ID, take its worker and time from "pgflurry decode". Then look for the holder of
-that worker with ACQUIRED AT before the time and IDS UNTIL after it. RELEASED AT is empty if the holder
-has the worker now, vanished or lost it.
+that worker with ACQUIRED AT before the time and RESERVED UNTIL after it. RELEASED AT is empty if the
+holder has the worker now, vanished or lost it.
 
---json prints an array with an object for each holder: worker, node, acquired_at, ids_until,
+--json prints an array with an object for each holder: worker, node, acquired_at, reserved_until,
 released_at, term, address, version.
 ` + jsonRules,
 		Example: `  pgflurry workers history --database postgres://app@localhost/shop
@@ -69,7 +69,7 @@ func oneWorker(args []string) (*int, error) {
 }
 
 func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, asJSON bool) error {
-	t := newTable("worker", "node", "acquired_at", "ids_until", "released_at", "term", "address", "version")
+	t := newTable("worker", "node", "acquired_at", "reserved_until", "released_at", "term", "address", "version")
 	for _, h := range tenures {
 		var until any
 		if h.ReservedUntil != nil {

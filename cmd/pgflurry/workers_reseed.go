@@ -26,7 +26,7 @@ func newWorkersReseed() *cobra.Command {
 		Short: "Make the worker table safe after the database was restored",
 		Long: `Run reseed after a restore from a backup or a snapshot: the restored table does not know what was
 reserved since. reseed does this:
-  - it raises every proxy worker's mark to now + max_window + skew
+  - it raises RESERVED UNTIL of every proxy's worker to now + max_window + skew
   - it ends every lease
   - it lets no proxy get a worker for the length of the quarantine
 
@@ -43,8 +43,8 @@ Run reseed as the owner of the schema, before the first proxy connects to the re
 says what it will do, and asks. --yes is for scripts. It is harmless to run it again, but that begins
 the quarantine anew.
 
---json prints an array with one object: workers, raised, leases_ended (numbers of workers), mark,
-granted_after (times).
+--json prints an array with one object: workers, raised, leases_ended (numbers of workers),
+reserved_until, granted_after (times).
 ` + jsonRules,
 		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
   pgflurry workers reseed --database postgres://app@localhost/shop --yes`,
@@ -157,13 +157,13 @@ func awaited(ctx context.Context, reads func() (string, error)) (string, error) 
 }
 
 func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON bool) error {
-	mark, opens := ns.Layout.Time(r.Mark), ns.Layout.Time(r.Opens)
+	until, opens := ns.Layout.Time(r.Mark), ns.Layout.Time(r.Opens)
 	if asJSON {
-		t := newTable("workers", "raised", "leases_ended", "mark", "granted_after")
-		t.add(r.Workers, r.Raised, r.Held, mark, opens)
+		t := newTable("workers", "raised", "leases_ended", "reserved_until", "granted_after")
+		t.add(r.Workers, r.Raised, r.Held, until, opens)
 		return t.print(w, true)
 	}
-	fmt.Fprintf(w, "raised to %s: %d of %d workers; a mark beyond that stays\n", timestamp(mark), r.Raised, r.Workers)
+	fmt.Fprintf(w, "reserved until %s: %d of %d workers; what was later stays\n", timestamp(until), r.Raised, r.Workers)
 	fmt.Fprintf(w, "leases ended: %d; a holder may finish its grant\n", r.Held)
 	fmt.Fprintf(w, "no worker is granted before %s\n", timestamp(opens))
 	return nil

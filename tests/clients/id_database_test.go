@@ -200,7 +200,7 @@ func (h *idDatabase) stop(reserve time.Duration) {
 		if err != nil {
 			h.t.Fatalf("the lease does not last %v, but %v: %v", reserve, lasts, err)
 		}
-		text, _ := lease["lasts"].(string)
+		text, _ := lease["reserved_for"].(string)
 		if lasts, err = time.ParseDuration(text); err != nil {
 			h.t.Fatalf("SHOW LEASE gives %v: %v", lease, err)
 		}

@@ -101,8 +101,8 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 	}
 	if e := run(t, "workers", "reseed", "--yes", "--json", "--database", home); read[[]struct {
 		Workers, Raised int
-		LeasesEnded     int `json:"leases_ended"`
-		Mark            time.Time
+		LeasesEnded     int       `json:"leases_ended"`
+		ReservedUntil   time.Time `json:"reserved_until"`
 		GrantedAfter    time.Time `json:"granted_after"`
 	}](t, e)[0].Workers != 1008 {
 		t.Errorf("reseed: %s", e.out)
@@ -149,17 +149,17 @@ func TestListsAsJSONHaveNumbersTimesAndNulls(t *testing.T) {
 		t.Errorf("%d workers, worker %d is held", len(workers), held)
 	}
 	history := read[[]struct {
-		Worker     int
-		Node       string
-		AcquiredAt time.Time  `json:"acquired_at"`
-		IDsUntil   *time.Time `json:"ids_until"`
-		ReleasedAt *time.Time `json:"released_at"`
-		Term       int64
-		Address    *string
-		Version    *string
+		Worker        int
+		Node          string
+		AcquiredAt    time.Time  `json:"acquired_at"`
+		ReservedUntil *time.Time `json:"reserved_until"`
+		ReleasedAt    *time.Time `json:"released_at"`
+		Term          int64
+		Address       *string
+		Version       *string
 	}](t, run(t, "workers", "history", "--json", "--database", url))
-	if len(history) != 2 || history[0].Worker != held || history[0].ReleasedAt != nil || history[0].IDsUntil == nil ||
-		history[1].Worker != 0 || history[1].Address != nil {
+	if len(history) != 2 || history[0].Worker != held || history[0].ReleasedAt != nil ||
+		history[0].ReservedUntil == nil || history[1].Worker != 0 || history[1].Address != nil {
 		t.Errorf("the history: %+v", history)
 	}
 	retired := read[[]struct {

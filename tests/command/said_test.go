@@ -35,7 +35,7 @@ func TestADeadUpstreamIsToldByItsAddressToTheOperatorAndNotToClients(t *testing.
 func TestTheFirstLinesOfServeNeedNoExplanation(t *testing.T) {
 	p := program.Serve(t, server.Migrated(t), "one")
 	p.Line("limits on clients", "max_connections=none")
-	p.Line("worker acquired", "reserved=", "window=1m0s")
+	p.Line("worker acquired", "reserved_for=", "window=1m0s")
 }
 
 func TestConnectionStringsOfOthersGetAHintOfTheirOwn(t *testing.T) {

@@ -37,7 +37,7 @@ func reserves(t *testing.T, conn *pgx.Conn, enough time.Duration) {
 	limit := time.After(server.Patience)
 	for {
 		lease := row(t, conn, "SHOW LEASE")
-		if lasts, err := time.ParseDuration(fmt.Sprint(lease["lasts"])); err == nil && lasts >= enough {
+		if left, err := time.ParseDuration(fmt.Sprint(lease["reserved_for"])); err == nil && left >= enough {
 			return
 		}
 		select {

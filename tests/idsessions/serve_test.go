@@ -111,7 +111,7 @@ func TestShowTellsTheLeaseTheWorkersAndWhatServesThem(t *testing.T) {
 	}
 	lease := show("LEASE")
 	if len(lease) != 1 || lease[0]["state"] != "held" || lease[0]["worker"] != worker ||
-		lease[0]["window"] != "1m0s" || lease[0]["until"] == "" || lease[0]["cause"] != "" {
+		lease[0]["window"] != "1m0s" || lease[0]["reserved_until"] == "" || lease[0]["cause"] != "" {
 		t.Errorf("SHOW LEASE of worker %s is %v", worker, lease)
 	}
 	for workers := show("WORKERS"); ; workers = show("WORKERS") {
@@ -121,7 +121,7 @@ func TestShowTellsTheLeaseTheWorkersAndWhatServesThem(t *testing.T) {
 				mine = fmt.Sprint(row["worker"])
 			}
 			if len(row) != 3 {
-				t.Fatalf("SHOW WORKERS tells more than number, state and mark: %v", row)
+				t.Fatalf("SHOW WORKERS tells more than number, state and reserved_until: %v", row)
 			}
 		}
 		if mine == worker {

@@ -40,7 +40,7 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 	for i, want := range []string{"third", "second", "first"} {
 		row := rows[i]
 		if row["node"] != want || row["worker"] != 1.0 || row["term"] != float64(3-i) || row["acquired_at"] == nil ||
-			row["ids_until"] == nil || row["address"] != "127.0.0.1:6532" || row["version"] != "test" ||
+			row["reserved_until"] == nil || row["address"] != "127.0.0.1:6532" || row["version"] != "test" ||
 			(row["released_at"] == nil) != (want == "second") {
 			t.Errorf("holder %d: %v, expected %s", i, row, want)
 		}
@@ -49,7 +49,7 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 		t.Errorf("all: %v", all)
 	}
 	out, _, code := r.workers("history")
-	if code != 0 || !strings.Contains(out, "IDS UNTIL") || !strings.Contains(out, "second") {
+	if code != 0 || !strings.Contains(out, "RESERVED UNTIL") || !strings.Contains(out, "second") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	if _, errs, code := r.workers("history", "1", "2"); code != 2 || !strings.Contains(errs, "2 workers were given") {

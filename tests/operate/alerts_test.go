@@ -33,7 +33,7 @@ func TestAlertReserveLowFiresWhenNoRenewalIsAcknowledged(t *testing.T) {
 	o.shows("no reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
 	server.Do(t, conn, "SELECT next_snowflake()")
 	declined := o.scrape()
-	if n := declined.samples[`pgflurry_declined_total{reason="mark"}`]; n != 1 {
+	if n := declined.samples[`pgflurry_declined_total{reason="grant_ended"}`]; n != 1 {
 		t.Errorf("beyond the mark %v calls were declined for it, expected 1:\n%s", n, declined.ours())
 	}
 	judge(t, before, declined, "PgflurryDeclined", "PgflurryReserveLow", "PgflurryNotRenewed")
