@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"time"
@@ -16,15 +15,6 @@ import (
 )
 
 // What operators change in the table.
-
-var (
-	//go:embed put.sql
-	putSQL string
-	//go:embed expire.sql
-	expireSQL string
-	//go:embed remove.sql
-	removeSQL string
-)
 
 // End is the last instant at which a client may log in. The zero value is never.
 type End struct {
@@ -101,7 +91,7 @@ func Add(ctx context.Context, conn *pgx.Conn, n New, replace bool) (Put, error) 
 	err := writing(ctx, conn, doing, func(tx pgx.Tx) error {
 		var until *time.Time
 		var allowed *int
-		row := tx.QueryRow(ctx, putSQL, n.Name, verifier, n.End != nil, at, in, n.Limit != nil, limit, replace)
+		row := tx.QueryRow(ctx, sql.Put, n.Name, verifier, n.End != nil, at, in, n.Limit != nil, limit, replace)
 		if err := row.Scan(&p.Added, &until, &allowed); err != nil {
 			return err
 		}
@@ -125,7 +115,7 @@ func Expire(ctx context.Context, conn *pgx.Conn, name string, end End) (until ti
 	err = writing(ctx, conn, fmt.Sprintf("setting the end of client %q", name), func(tx pgx.Tx) error {
 		var set *time.Time
 		var over *bool
-		if err := tx.QueryRow(ctx, expireSQL, name, at, in).Scan(&set, &over); err != nil || set == nil {
+		if err := tx.QueryRow(ctx, sql.Expire, name, at, in).Scan(&set, &over); err != nil || set == nil {
 			return err
 		}
 		until, past = *set, *over
@@ -141,7 +131,7 @@ func Expire(ctx context.Context, conn *pgx.Conn, name string, end End) (until ti
 func Remove(ctx context.Context, conn *pgx.Conn, name string) error {
 	removed := false
 	err := writing(ctx, conn, fmt.Sprintf("removing client %q", name), func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, removeSQL, name)
+		tag, err := tx.Exec(ctx, sql.Remove, name)
 		removed = tag.RowsAffected() > 0
 		return err
 	})

@@ -1,10 +1,10 @@
 // Package account says which clients may log in to the ID database. The proxy answers sessions of the ID database
 // without PostgreSQL.
 //
-//	pgflurry.client ──store.go (read.sql)──┐
+//	pgflurry.client ──store.go─────────────┐
 //	                                       ├──► List, which never changes ──► idserver: one look at each login
 //	--id-auth-file ──file.go───────────────┘
-//	"pgflurry clients" ──change.go (*.sql)──► pgflurry.client
+//	"pgflurry clients" ──change.go──► pgflurry.client
 //
 // A List holds the accounts as they were read at one time. Package node replaces it by a newer one every few seconds.
 // It keeps the last one while the database is away. So a change reaches a proxy within seconds. Sessions that are

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"time"
@@ -16,9 +15,6 @@ import (
 	"pgflurry/proxy/scram"
 )
 
-//go:embed read.sql
-var readSQL string
-
 // secretSize is the length of the secret of mocks, in bytes. The table checks the same.
 const secretSize = 32
 
@@ -27,7 +23,7 @@ const secretSize = 32
 func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
 	var secret []byte
 	var accounts []Account
-	rows, err := conn.Query(ctx, readSQL)
+	rows, err := conn.Query(ctx, sql.Read)
 	if err == nil {
 		accounts, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Account, err error) {
 			a, secret, err = scan(row)
@@ -47,7 +43,7 @@ func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
 	return NewList(accounts, secret, now), nil
 }
 
-// scan reads a row of read.sql. A row with the secret alone becomes an account without a name.
+// scan reads a row of the statement read. A row with the secret alone becomes an account without a name.
 func scan(row pgx.CollectableRow) (a Account, secret []byte, err error) {
 	var name, verifier *string
 	var until, created, changed *time.Time

@@ -23,12 +23,8 @@ type Answers struct {
 // Permit says whether calls may use this name.
 func (a Answers) Permit(name string) bool { return slices.Contains(a.Names, name) }
 
-var (
-	//go:embed answerable.sql
-	answerableSQL string
-	//go:embed segment_table.sql
-	segmentTableSQL string
-)
+//go:embed answerable.sql
+var answerableSQL string
 
 // A Judgement is what a proxy may answer in one database, as one look has found it.
 type Judgement struct {
@@ -52,9 +48,9 @@ type Judgement struct {
 // It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, error) {
 	questions := &pgx.Batch{}
-	questions.Queue(readSQL)
+	questions.Queue(sql.Read)
 	questions.Queue(answerableSQL)
-	questions.Queue(segmentTableSQL)
+	questions.Queue(sql.SegmentTable)
 	answers := conn.SendBatch(ctx, questions)
 	defer answers.Close()
 	n, err := scan(conn, answers.QueryRow())

@@ -2,15 +2,11 @@ package namespace
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
-
-//go:embed look.sql
-var lookSQL string
 
 // A Seen is the state of a database at one look, for Compare.
 type Seen struct {
@@ -31,7 +27,7 @@ func Look(ctx context.Context, conn *pgx.Conn) (Seen, error) {
 	s := Seen{Namespace: n, Claims: map[int]string{}}
 	var workers []int
 	var owners []string
-	err = conn.QueryRow(ctx, lookSQL).Scan(&s.OID, &s.Started, &s.Standby, &workers, &owners)
+	err = conn.QueryRow(ctx, sql.Look).Scan(&s.OID, &s.Started, &s.Standby, &workers, &owners)
 	if err != nil {
 		return Seen{}, readError(conn, err)
 	}

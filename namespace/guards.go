@@ -2,17 +2,13 @@ package namespace
 
 import (
 	"context"
-	_ "embed"
 
 	"github.com/jackc/pgx/v5"
 )
 
-//go:embed weak_guards.sql
-var weakGuardsSQL string
-
 // WeakGuards names triggers that are missing or do not hold in every session, as after a restore with
 // --disable-triggers. Empty: all hold. "pgflurry migrate up" mends them (sqlfuncs/guards.sql).
 func WeakGuards(ctx context.Context, conn *pgx.Conn) (weak string, err error) {
-	err = conn.QueryRow(ctx, weakGuardsSQL).Scan(&weak)
+	err = conn.QueryRow(ctx, sql.WeakGuards).Scan(&weak)
 	return weak, err
 }

@@ -2,7 +2,6 @@ package namespace
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 
@@ -10,16 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-//go:embed mend_sequences.sql
-var mendSequencesSQL string
-
 // ErrMayNotMend: the schema is older than MendSequences, or the role lacks the right.
 var ErrMayNotMend = errors.New("sequences cannot be made anew")
 
 // MendSequences recreates sequences of the function that a failover left unreadable, so that each draw fails. It
 // returns their names, usually none. sqlfuncs/mend_sequences.sql explains the cause, and why this is safe.
 func MendSequences(ctx context.Context, conn *pgx.Conn) ([]string, error) {
-	rows, err := conn.Query(ctx, mendSequencesSQL)
+	rows, err := conn.Query(ctx, sql.MendSequences)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package namespace
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,16 +47,13 @@ type Namespace struct {
 // package migrations compares the two.
 const Revision = 5
 
-//go:embed read.sql
-var readSQL string
-
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
-	return scan(conn, conn.QueryRow(ctx, readSQL))
+	return scan(conn, conn.QueryRow(ctx, sql.Read))
 }
 
-// scan reads the answer to read.sql.
+// scan reads the answer to the statement read.
 func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64

@@ -2,7 +2,6 @@ package primary
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,15 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-)
-
-var (
-	//go:embed ask.sql
-	askSQL string
-	//go:embed ask_timeline.sql
-	askTimelineSQL string
-	//go:embed ask_recovery.sql
-	askRecoverySQL string
 )
 
 // An Answer is what a host says about itself.
@@ -45,7 +35,7 @@ func (q *Question) Ask(ctx context.Context, conn *pgx.Conn) (Answer, error) {
 	if q.of != conn {
 		*q = Question{of: conn}
 	}
-	for forms := []string{askSQL, askTimelineSQL, askRecoverySQL}; ; q.less++ {
+	for forms := []string{sql.Ask, sql.AskTimeline, sql.AskRecovery}; ; q.less++ {
 		a, err := ask(ctx, conn, forms[q.less])
 		var said *pgconn.PgError
 		if q.less == len(forms)-1 || !errors.As(err, &said) || !slices.Contains(lacking, said.Code) {
@@ -54,10 +44,10 @@ func (q *Question) Ask(ctx context.Context, conn *pgx.Conn) (Answer, error) {
 	}
 }
 
-func ask(ctx context.Context, conn *pgx.Conn, sql string) (a Answer, err error) {
+func ask(ctx context.Context, conn *pgx.Conn, statement string) (a Answer, err error) {
 	var timeline *string
 	var system *int64
-	if err := conn.QueryRow(ctx, sql).Scan(&a.Standby, &timeline, &system); err != nil {
+	if err := conn.QueryRow(ctx, statement).Scan(&a.Standby, &timeline, &system); err != nil {
 		return Answer{}, err
 	}
 	if timeline != nil {

@@ -2,7 +2,7 @@
 //
 //	db1 ◄── asked each second ─┐
 //	db2 ◄──────────────────────┼── watch.go ──► reign.go ──► Reign: db2, until another one begins
-//	db3 ◄──────────────────────┘    ask.sql     decides         │
+//	db3 ◄──────────────────────┘  queries.sql   decides         │
 //	                                                            ▼
 //	                                    sessions begin at that host, and end with it
 //

@@ -2,7 +2,6 @@ package segment
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +11,6 @@ import (
 
 	"pgflurry/acknowledge"
 	"pgflurry/fresh"
-)
-
-var (
-	//go:embed fetch.sql
-	fetchSQL string
-	//go:embed rows.sql
-	rowsSQL string
 )
 
 // Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
@@ -37,7 +29,7 @@ func NewPostgres(config *pgconn.Config, rules fresh.Rules) *Postgres {
 
 // Fetch implements Store.
 func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
-	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size),
+	row, err := p.writer.Write(ctx, sql.Fetch, acknowledge.Text(r.Tag), acknowledge.Number(r.Size),
 		acknowledge.Number(r.Above), acknowledge.Text(strconv.FormatBool(r.Raise)), acknowledge.Text(r.Origin))
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == closedForGood {
 		err = fmt.Errorf("%w: %w", ErrElsewhere, err)
@@ -95,7 +87,7 @@ func (p *Postgres) Rows(ctx context.Context, origin string, tags []string) ([]Ro
 	if err != nil {
 		return nil, err
 	}
-	row, err := p.writer.Write(ctx, rowsSQL, asked)
+	row, err := p.writer.Write(ctx, sql.Rows, asked)
 	if err == nil {
 		err = p.compare(row, origin)
 	}

@@ -1,3 +1,6 @@
+-- Blocks of numbers of a tag.
+
+-- name: fetch
 -- Takes a block from the row of a tag. It always answers with one row, which is NULL after its first column if the tag
 -- has no row, or if the row is of another origin. A row below $3 has forgotten what it gave. Without $4 nothing is
 -- taken from it: if this statement raised the row as well, and its answer were lost, the proxy would never learn that
@@ -23,3 +26,10 @@ taken AS (
 )
 SELECT here.origin, old.biz_tag, old.max_id, old.step, old.first, taken.until
 FROM here LEFT JOIN old ON true LEFT JOIN taken ON true;
+
+-- name: rows
+-- The origin of the rows, and those of the tags that have one, as one JSON text.
+-- $1 tags
+SELECT pgflurry.segment_origin(),
+    coalesce(json_agg(json_build_object('tag', s.biz_tag, 'next', s.max_id, 'step', s.step)), '[]')::text
+FROM pgflurry.segment AS s WHERE s.biz_tag = ANY (ARRAY(SELECT json_array_elements_text($1::json)));

@@ -1,0 +1,19 @@
+package namespace
+
+import (
+	_ "embed"
+
+	"pgflurry/queries"
+)
+
+//go:embed queries.sql
+var queriesSQL string
+
+// sql has the statements of queries.sql.
+var sql = queries.Read[struct {
+	SegmentTable  string
+	Look          string
+	WeakGuards    string
+	MendSequences string
+	Read          string
+}](queriesSQL)
