@@ -92,6 +92,9 @@ func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 		conn, err := connect(ctx, url())
 		if err != nil {
 			s.broken.Add(1)
+			if kind == ofIDs {
+				s.sawInside(node, "a login", err)
+			}
 			server.Pause(ctx, 20*time.Millisecond) // the server is away; leave the processor to others
 			continue
 		}

@@ -63,6 +63,7 @@ type outages struct {
 	away    atomic.Bool
 	given   atomic.Int64               // IDs of statements that began and ended during an outage
 	refused []chan struct{}            // by node: signals a statement that was refused because there were no IDs
+	seen    []atomic.Pointer[string]   // by node: how the last statement or login of a client ended
 	newest  [stormWorkers]atomic.Int64 // greatest tick of the IDs of a worker
 	since   int64                      // a failover lost the marks of earlier IDs: below() skips those
 }
@@ -116,6 +117,7 @@ func (s *storm) drawInside(
 	if away && s.outages.away.Load() {
 		s.outages.given.Add(int64(len(drawn)))
 	}
+	s.sawInside(node, fmt.Sprintf("a statement of %d IDs", len(drawn)), err)
 	if said, is := errors.AsType[*pgconn.PgError](err); is && said.Code == "57P03" {
 		select {
 		case s.outages.refused[node] <- struct{}{}:
@@ -124,6 +126,12 @@ func (s *storm) drawInside(
 		server.Pause(ctx, 5*time.Millisecond) // leave the processor to others
 	}
 	return drawn, err
+}
+
+// sawInside keeps how the last statement or login in the ID database of a node ended, for the report of a wait.
+func (s *storm) sawInside(node int, what string, err error) {
+	text := fmt.Sprintf("%s, at %s, error %v", what, time.Now().Format("15:04:05.000"), err)
+	s.outages.seen[node].Store(&text)
 }
 
 // noteTicks keeps the greatest tick of each worker.
@@ -162,7 +170,13 @@ func (s *storm) spent() {
 		select {
 		case <-refused:
 		case <-deadline:
-			s.t.Fatalf("PostgreSQL gives no IDs, and the ID database of %s still does", s.nodes[i].name)
+			last := "nothing"
+			if seen := s.outages.seen[i].Load(); seen != nil {
+				last = *seen
+			}
+			// It may give IDs still, or let nobody in, or have ended.
+			s.t.Fatalf("PostgreSQL gives no IDs. Within %v no statement in the ID database of %s was refused for "+
+				"want of them; its clients saw last: %s", patience, s.nodes[i].name, last)
 		}
 	}
 }

@@ -146,7 +146,9 @@ const itemTable = "CREATE UNLOGGED TABLE item (n int, id bigint DEFAULT next_sno
 func (s *storm) serve() {
 	t := s.t
 	t.Helper()
-	for i := range 3 {
+	const count = 3
+	s.outages.seen = make([]atomic.Pointer[string], count)
+	for i := range count {
 		n := &node{name: fmt.Sprint("node ", i)}
 		var lease string
 		n.lease, lease = network.To(t, s.through)

@@ -119,6 +119,9 @@ var faults = []fault{
 	{"switchover", 3, func(c *cluster, now state, _ *rand.Rand) {
 		c.until(func() error {
 			_, err := c.tell("POST", now.primary, "/switchover", map[string]any{"leader": now.primary})
+			if c.moved(now) {
+				return nil // it was heard, and only its answer was lost: Patroni refuses another one for ever
+			}
 			return err
 		})
 		c.elsewhere(now)
@@ -161,13 +164,20 @@ func rewound(c *cluster, now state, _ *rand.Rand) {
 	}
 	defer conn.Close(c.t.Context())
 	c.world.Part([]string{now.primary}, others(now))
+	// A commit that no standby must hear of writes that WAL to the disk. Otherwise the crash may take it along, and
+	// there is nothing to rewind.
+	server.Do(c.t, conn, "SET synchronous_commit = local")
 	server.Do(c.t, conn,
-		"SELECT pg_logical_emit_message(false, 'alone', repeat('-', 1000)) FROM generate_series(1, 1000)")
+		"SELECT pg_logical_emit_message(true, 'alone', repeat('-', 1000)) FROM generate_series(1, 1000)")
 	c.world.Machine(now.primary).Crash()
 	c.elsewhere(now)
 	c.world.Heal()
 	said := len(c.services[now.primary].Log())
+	elsewhere := c.moved(now)
 	c.start(now.primary)
+	if !elsewhere {
+		return // an asynchronous cluster may wait for its primary, which then goes on with all that it wrote
+	}
 	c.until(func() error {
 		if !strings.Contains(c.services[now.primary].Log()[said:], "running pg_rewind") {
 			return fmt.Errorf("%s was not rewound", now.primary)

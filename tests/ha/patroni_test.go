@@ -236,14 +236,8 @@ func (c *cluster) elsewhere(old state) {
 		deadline = time.Now().Add(c.patience / 6)
 	}
 	c.untilBy(deadline, func() error {
-		for _, db := range dbs {
-			var s status
-			if db == old.primary {
-				continue
-			}
-			if err := c.ask(db, "/patroni", &s); err == nil && s.primary() && s.Timeline > old.timeline {
-				return nil
-			}
+		if c.moved(old) {
+			return nil
 		}
 		err := fmt.Errorf("no server but %s became primary, on a timeline above %d", old.primary, old.timeline)
 		if c.mode == asynchronous && time.Now().After(deadline) {
@@ -251,6 +245,14 @@ func (c *cluster) elsewhere(old state) {
 			return nil
 		}
 		return err
+	})
+}
+
+// moved says whether another server is primary on a later timeline.
+func (c *cluster) moved(old state) bool {
+	return slices.ContainsFunc(others(old), func(name string) bool {
+		var s status
+		return c.ask(name, "/patroni", &s) == nil && s.primary() && s.Timeline > old.timeline
 	})
 }
 
