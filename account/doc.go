@@ -2,13 +2,13 @@
 // without PostgreSQL.
 //
 //	pgflurry.client ──store.go─────────────┐
-//	                                       ├──► List, which never changes ──► idserver: one look at each login
+//	                                       ├──► List, which never changes ──► Reader ──► idserver
 //	--id-auth-file ──file.go───────────────┘
 //	"pgflurry clients" ──change.go──► pgflurry.client
 //
-// A List holds the accounts as they were read at one time. Package node replaces it by a newer one every few seconds.
-// It keeps the last one while the database is away. So a change reaches a proxy within seconds. Sessions that are
-// logged in stay.
+// A List holds the accounts as they were read at one time. A Reader replaces it by a newer one every few seconds. It
+// keeps the last one while the database is away. So a change reaches a proxy within seconds. Sessions that are logged
+// in stay, unless their account is gone.
 //
 // # Who gets in
 //
@@ -38,4 +38,6 @@
 //  3. The mock of a name is the same from all processes that have read the same table.
 //  4. The table, the file and this package take and refuse the same names and verifiers.
 //  5. No error, no log and no listing contains a verifier or a line of a file.
+//
+// The caller starts Reader.Run in a goroutine, ends it through its context, and waits for it.
 package account

@@ -102,3 +102,8 @@ func LastCause(err error) error {
 		err = inner
 	}
 }
+
+// OneLine is an explained error in one line, without anything that may be a password.
+func OneLine(err error) string {
+	return strings.Join(strings.Fields(Masked(Explain(err).Error())), " ")
+}

@@ -25,7 +25,7 @@
 //	admin.go         the operators' side
 //	clock*.go        the machine's clocks
 //	id_database.go   the ID database, its settings  id_join.go         its server, joined
-//	id_accounts.go   who may log in to it         id_segments.go       whose numbers it gives
+//	id_segments.go   whose numbers it gives
 //	id_console.go    the output of SHOW in it       id_unavailable.go  the error of a client that gets no ID
 //	descriptors*.go  how many descriptors the process may have
 //	state*.go        what operators see, from memory

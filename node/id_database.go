@@ -49,6 +49,9 @@ var idMethods = map[string]idserver.Method{
 	idAuthSCRAM: idserver.SCRAM, idAuthCert: idserver.Certificate, idAuthTrust: idserver.Trust,
 }
 
+// leastMaxAge is the shortest --id-auth-max-age: below it, two failed readings would end all logins.
+const leastMaxAge = 3 * account.ReadEvery
+
 // longestDatabase is the longest name of a database in bytes: PostgreSQL cuts off the rest.
 const longestDatabase = 63
 
@@ -184,7 +187,7 @@ func (d *IDDatabase) checkLimits() error {
 	var wrong []error
 	if d.AuthMaxAge != 0 && d.AuthMaxAge < leastMaxAge {
 		wrong = append(wrong, fmt.Errorf("--id-auth-max-age is %v, but accounts are read every %v; "+
-			"expected at least %v, or 0 for no limit", d.AuthMaxAge, accountsEvery, leastMaxAge))
+			"expected at least %v, or 0 for no limit", d.AuthMaxAge, account.ReadEvery, leastMaxAge))
 	}
 	if d.IdleTimeout != 0 && d.IdleTimeout < leastTimeout {
 		wrong = append(wrong, fmt.Errorf("--id-idle-timeout is %v; expected at least %v, or 0 for never",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"pgflurry/account"
 	"pgflurry/idserver"
 	"pgflurry/watch"
 )
@@ -11,7 +12,7 @@ import (
 // An idDatabase is the ID database of a node: the server of its sessions, and the parts that the server asks.
 type idDatabase struct {
 	server   *idserver.Server
-	accounts *accounts
+	accounts *account.Reader
 	segments *idSegments
 	real     *watch.Server
 }
@@ -23,18 +24,19 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 		return nil, nil
 	}
 	id := &idDatabase{
-		accounts: n.newAccounts(), segments: &idSegments{databases: n.databases}, real: watch.NewServer(d.Name),
+		accounts: account.NewReader(n.lease, askTimeout, n.rules, n.clock.wall),
+		segments: &idSegments{databases: n.databases}, real: watch.NewServer(d.Name),
 	}
-	commit, err := id.accounts.prepare(d)
+	commit, err := id.accounts.Prepare(d.accounts(), d.AuthFile)
 	if err != nil {
-		return nil, err
+		return nil, unreadFile(err)
 	}
 	commit()
 	id.segments.choose(n.settings)
 	if id.server, err = idserver.New(n.idSettings(id, d)); err != nil {
 		return nil, err
 	}
-	id.accounts.end = id.server.EndSessionsOf
+	id.accounts.EndsSessions(id.server.EndSessionsOf)
 	return id, nil
 }
 
@@ -42,7 +44,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 	return idserver.Settings{
 		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.unavailable,
-		Parameters: id.real.Parameters, Accounts: id.accounts.last, Console: n.console(),
+		Parameters: id.real.Parameters, Accounts: id.accounts.Last, Console: n.console(),
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
 		Log: n.log,
 	}
@@ -57,12 +59,13 @@ func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
 	if place := elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == idAuthTrust {
 		return nil, trustedElsewhere(place) // the same check as in openListener
 	}
-	read, err := id.accounts.prepare(next.IDDatabase)
+	d := next.IDDatabase
+	read, err := id.accounts.Prepare(d.accounts(), d.AuthFile)
 	if err != nil {
-		return nil, err
+		return nil, unreadFile(err)
 	}
 	return func() {
-		_ = id.server.Change(n.idSettings(id, next.IDDatabase)) // complete has checked it
+		_ = id.server.Change(n.idSettings(id, d)) // complete has checked it
 		id.segments.choose(next)
 		read()
 	}, nil

@@ -195,7 +195,7 @@ func (n *Node) Run(ctx context.Context) error {
 	})
 	parts.Go(func() { n.databases.Run(supplied, func(ctx context.Context, l *watch.Listing) { l.RunNumbers(ctx) }) })
 	if n.id != nil {
-		parts.Go(func() { n.id.accounts.run(supplied) })
+		parts.Go(func() { n.id.accounts.Run(supplied) })
 	}
 	served := make(chan struct{})
 	parts.Go(func() {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -91,7 +90,7 @@ func (n *Node) troubleOf(st lease.Stats) *trouble {
 	case st.Cause == nil:
 		return &trouble{}
 	}
-	t := &trouble{reason: reasonUnanswered, cause: causeOf(st.Cause), hint: n.leaseHint(st.Cause)}
+	t := &trouble{reason: reasonUnanswered, cause: connstring.OneLine(st.Cause), hint: n.leaseHint(st.Cause)}
 	var refusal *lease.Refusal
 	var lost *lease.Lost
 	switch {
@@ -147,7 +146,7 @@ const insufficientPrivilege = "42501"
 
 // unreadFor says why the namespace could not be read.
 func unreadFor(err error, copied bool) *trouble {
-	t := &trouble{reason: reasonUnanswered, cause: causeOf(err), hint: hint.Of(connstring.Explain(err))}
+	t := &trouble{reason: reasonUnanswered, cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
 	var missing *namespace.NotMigratedError
 	switch {
 	case copied:
@@ -156,9 +155,4 @@ func unreadFor(err error, copied bool) *trouble {
 		t.reason = reasonNoNamespace
 	}
 	return t
-}
-
-// causeOf is an error in one line, without anything that may be a password.
-func causeOf(err error) string {
-	return strings.Join(strings.Fields(connstring.Masked(connstring.Explain(err).Error())), " ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/lease"
 	"pgflurry/report"
@@ -117,7 +118,7 @@ func (s *survey) read(ctx context.Context) {
 
 // problem says why the table could not be read, and what to do.
 func (s *survey) problem(err error) string {
-	text, advice := causeOf(err), adviceFor(err, s.role)
+	text, advice := connstring.OneLine(err), adviceFor(err, s.role)
 	if advice == "" {
 		return text
 	}

@@ -17,7 +17,10 @@ import (
 const troubles = "../docs/troubleshooting.md"
 
 // served are the folders whose log messages an operator of serve reads.
-var served = []string{"cmd/pgflurry", "fresh", "idserver", "lease", "node", "primary", "proxy", "segment", "watch"}
+var served = []string{
+	"account", "cmd/pgflurry", "fresh", "idserver", "lease",
+	"node", "primary", "proxy", "segment", "watch",
+}
 
 // Readers search for a symptom by its text, so it must be a text of the program. After a change of that text nobody
 // would find the row.

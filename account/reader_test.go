@@ -1,4 +1,4 @@
-package node
+package account
 
 import (
 	"bytes"
@@ -6,23 +6,21 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pgflurry/account"
 )
 
 func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer
-	a := &accounts{log: slog.New(slog.NewTextHandler(&lines, nil))}
-	list := func(names ...string) *account.List {
-		var all []account.Account
+	a := &Reader{log: slog.New(slog.NewTextHandler(&lines, nil))}
+	list := func(names ...string) *List {
+		var all []Account
 		for _, name := range names {
-			all = append(all, account.Account{Name: name})
+			all = append(all, Account{Name: name})
 		}
-		return account.NewList(all, nil, time.Now())
+		return NewList(all, nil, time.Now())
 	}
 	for _, c := range []struct {
-		list *account.List
+		list *List
 		line string
 	}{
 		{list(), "nobody can log in to it"},
@@ -42,15 +40,15 @@ func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 
 func TestSessionsOfRemovedAccountsEndUnlessNoneIsLeft(t *testing.T) {
 	t.Parallel()
-	list := func(names ...string) *account.List {
-		var all []account.Account
+	list := func(names ...string) *List {
+		var all []Account
 		for _, name := range names {
-			all = append(all, account.Account{Name: name})
+			all = append(all, Account{Name: name})
 		}
-		return account.NewList(all, nil, time.Now())
+		return NewList(all, nil, time.Now())
 	}
 	var ended []string
-	a := &accounts{log: slog.New(slog.DiscardHandler), end: func(of func(string) bool) (n int) {
+	a := &Reader{log: slog.New(slog.DiscardHandler), end: func(of func(string) bool) (n int) {
 		for _, user := range []string{"ann", "bob", "trusted"} { // the last one was never listed
 			if of(user) {
 				ended = append(ended, user)
@@ -66,21 +64,12 @@ func TestSessionsOfRemovedAccountsEndUnlessNoneIsLeft(t *testing.T) {
 	}
 }
 
-func TestAReloadTrustsNobodyWhereOtherMachinesReachTheListener(t *testing.T) {
-	t.Parallel()
-	n := &Node{listener: elsewhereListener{}, id: &idDatabase{accounts: &accounts{}}}
-	trusting := withIDs(func(s *Settings) { s.Listen, s.IDDatabase.Auth = "localhost:6432", idAuthTrust })
-	if _, err := n.prepareIDDatabase(trusting); err == nil || !strings.Contains(err.Error(), "10.0.0.7:6432") {
-		t.Errorf("localhost that is another machine: %v; expected a refusal with its address", err)
-	}
-}
-
 // A reading of the table may take seconds. If a reload names a file meanwhile, the file wins.
 func TestWhatWasReadOfASourceThatIsNotAskedForAnyMoreIsNotTaken(t *testing.T) {
 	t.Parallel()
-	a := &accounts{log: slog.New(slog.DiscardHandler)}
-	table := account.NewList([]account.Account{{Name: "ann"}}, nil, time.Now())
-	file, named := account.NewFile("clients"), account.NewList([]account.Account{{Name: "bob"}}, nil, time.Now())
+	a := &Reader{log: slog.New(slog.DiscardHandler)}
+	table := NewList([]Account{{Name: "ann"}}, nil, time.Now())
+	file, named := NewFile("clients"), NewList([]Account{{Name: "bob"}}, nil, time.Now())
 	if !a.takeFrom(nil, table) || a.list.Load() != table {
 		t.Error("the table, which is asked for, is not taken")
 	}
