@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
@@ -39,7 +41,7 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
-		proxy:  &Proxy{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
+		proxy:  &Proxy{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers(), limits: admission.New(new(sync.WaitGroup))},
 		client: client, toClient: frame.NewWriter(client),
 		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,

@@ -44,9 +44,8 @@
 // only. Until upstream has authenticated a client, these files limit what the client can use up. For a client of the ID
 // database they do so until it has logged in.
 //
-//   - limits.go has all limits on clients that have not logged in.
-//   - crowd.go decides which of them gives way to which newcomer.
-//   - places.go limits the connections to upstream.
+//   - Package admission has all limits on clients that have not logged in, and those on connections to upstream. It
+//     decides which of them gives way to which newcomer. limits.go turns them away.
 //   - handshake.go limits the TLS handshakes.
 //   - unproven*.go keep out clients that a Unix socket of upstream takes for the proxy's own account.
 //   - once.go passes on packets that begin no session, such as cancel requests.
@@ -64,6 +63,7 @@
 // answered, reason.go why a session ended.
 //
 //   - conversation decides who answers.
+//   - admission decides who gives way before the login.
 //   - frame reads and writes messages.
 //   - wire knows what the messages are.
 //   - statement knows which text is an answered form.

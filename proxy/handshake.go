@@ -6,10 +6,11 @@ import (
 	"net/netip"
 	"time"
 
+	"pgflurry/proxy/admission"
 	"pgflurry/proxy/pgtls"
 )
 
-// errNoHandshake means that all places for handshakes were taken for as long as the client could wait.
+// errNoHandshake means that all slots for handshakes were taken for as long as the client could wait.
 var errNoHandshake = errors.New("too many handshakes are at work")
 
 // tlsOffer is what a client that asks for TLS gets, with the limits on its handshake.
@@ -17,31 +18,31 @@ type tlsOffer struct {
 	*pgtls.Client // nil: TLS is refused
 	timeout       time.Duration
 	login         time.Time // the deadline that holds again after the handshake
-	places        *crowd
+	slots         *admission.Limit
 	from          netip.Prefix
 	away          func() // ends the connection; does not block
 }
 
-// workplace is the place of one handshake while it works.
+// workplace is the slot of one handshake while it works.
 type workplace struct {
 	offer *tlsOffer
 	late  time.Time
-	taken *member
+	taken *admission.Slot
 }
 
-// Enter waits for a place until the handshake is late.
+// Enter waits for a slot until the handshake is late.
 func (p *workplace) Enter() error {
-	if p.taken = p.offer.places.wait(p.offer.from, p.late, p.offer.away); p.taken == nil {
+	if p.taken = p.offer.slots.Wait(p.offer.from, p.late, p.offer.away); p.taken == nil {
 		return errNoHandshake
 	}
 	return nil
 }
 
-// Leave gives the place back.
-func (p *workplace) Leave() { p.offer.places.leave(p.taken) }
+// Leave gives the slot back.
+func (p *workplace) Leave() { p.offer.slots.Leave(p.taken) }
 
 // accept does a TLS handshake; begun is what the proxy has read of it. Until the client's first record is complete and
-// there is a place, the handshake costs no more memory than that record. The caller uses the returned connection even
+// there is a slot, the handshake costs no more memory than that record. The caller uses the returned connection even
 // after an error.
 func (o tlsOffer) accept(conn net.Conn, begun []byte, direct bool) (net.Conn, error) {
 	if o.Client == nil {

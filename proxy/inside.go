@@ -47,21 +47,16 @@ func (p *Proxy) cancelsInside(o opening) bool {
 }
 
 // host serves a guest until its end. The end of a Drain does not end it.
-func (p *Proxy) host(v *visit, g *guest) {
-	p.guests.Add(1)
-	defer p.unhost(g)
-	p.inside.Serve(g.client, g.startup, v.login, g.loggedIn(p, v.admitted), v.log)
-}
-
-func (p *Proxy) unhost(g *guest) {
-	g.arrived(p)
-	p.guests.Add(-1)
+func (p *Proxy) host(c *connection, g *guest) {
+	defer p.limits.Guest()()
+	defer g.arrived(p)
+	p.inside.Serve(g.client, g.startup, c.login, g.loggedIn(p, c.admitted), c.log)
 }
 
 // loggedIn makes the callback for the moment when the guest has logged in.
 func (g *guest) loggedIn(p *Proxy, a *admitted) func() {
 	return func() {
-		a.loggedIn()
+		a.LoggedIn()
 		g.arrived(p)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/proxy/admission"
 	"pgflurry/proxy/origin"
 )
 
@@ -71,6 +72,12 @@ func TestALoginCountsUntilUpstreamLetsTheClientIn(t *testing.T) {
 	}
 }
 
+// clients is how many connections of clients are open.
+func (p *Proxy) clients() int {
+	n, _ := p.limits.Clients()
+	return n
+}
+
 func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
 		s.MaxLogins, s.MaxLoginsPerAddress, s.MaxSessions, s.MaxClients = 1, 1, 1, 1
@@ -81,10 +88,10 @@ func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
 		up.Close()
 		r.rest(r.client)
 		r.client.Close()
-		for r.proxy.limits.clients.Load() > 0 {
+		for r.proxy.clients() > 0 {
 			runtime.Gosched() // its goroutine is about to end
 		}
-		if n := r.proxy.limits.placed.inside() + r.proxy.limits.logins.inside(); n > 0 {
+		if n := r.proxy.limits.Sessions.Members() + r.proxy.limits.Logins(); n > 0 {
 			t.Errorf("of a login that failed %d entries are left", n)
 		}
 		r.client = r.dial()
@@ -101,7 +108,7 @@ func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
 		r.toClient(fatalMessage(failDial))
 		r.rest(r.client)
 		r.client.Close()
-		if n := r.proxy.limits.placed.inside(); n > 0 {
+		if n := r.proxy.limits.Sessions.Members(); n > 0 {
 			t.Errorf("of a session that did not reach upstream %d entries are left", n)
 		}
 		r.client = r.dial()
@@ -110,18 +117,18 @@ func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
 
 func TestOneAddressLocksOutNobodyElse(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxLogins = 3 })
-	strangers := []net.Conn{r.client, r.dial(), r.dial()}
-	for _, c := range strangers[1:] {
+	early := []net.Conn{r.client, r.dial(), r.dial()}
+	for _, c := range early[1:] {
 		defer c.Close()
 	}
 	late := r.dial()
 	defer late.Close()
 	r.isTurnedAway(late, failTooManyLogins)
 	r.asksForIn(r.dialFrom(2))
-	if got := r.rest(strangers[0]); len(got) > 0 {
+	if got := r.rest(early[0]); len(got) > 0 {
 		t.Errorf("who gives way is told %q", got)
 	}
-	r.asksForIn(strangers[1])
+	r.asksForIn(early[1])
 }
 
 func TestAnAddressHasNoMoreLoginsThanItsShare(t *testing.T) {
@@ -195,7 +202,7 @@ func TestCancelRequestsOnTheirWayAreLimited(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{})
 	cancel := []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
 	var hang []net.Conn
-	for range maxCancels {
+	for range admission.MaxCancels {
 		c := r.dial()
 		defer c.Close()
 		r.write(c, [][]byte{cancel})
@@ -212,7 +219,7 @@ func TestCancelRequestsOnTheirWayAreLimited(t *testing.T) {
 	}
 	select {
 	case <-r.arrivals:
-		t.Errorf("a CancelRequest more than %d reached upstream", maxCancels)
+		t.Errorf("a CancelRequest more than %d reached upstream", admission.MaxCancels)
 	default:
 	}
 	other := r.dialFrom(2)
@@ -265,7 +272,7 @@ func helloOf(t *testing.T, config *tls.Config) []byte {
 func TestAHandshakeThatWaitsForItsClientHoldsNoPlace(t *testing.T) {
 	offer, trusted := offers(t)
 	r := newRigBeforeStartup(t, &counter{}, offer)
-	r.proxy.limits.handshakes.limit(1, 0)
+	r.proxy.limits.Handshakes.Set(1, 0)
 	hello := helloOf(t, trusted)
 	for range 3 {
 		c := r.dial()
@@ -284,11 +291,11 @@ func TestAHandshakeThatWaitsForItsClientHoldsNoPlace(t *testing.T) {
 func TestOnlySomeHandshakesAreAtWork(t *testing.T) {
 	offer, trusted := offers(t)
 	r := newRigBeforeStartup(t, &counter{}, offer)
-	crowd := r.proxy.limits.handshakes
-	crowd.limit(2, 0)
+	limit := r.proxy.limits.Handshakes
+	limit.Set(2, 0)
 	gone := make(chan struct{})
 	for i := range 2 { // two others at work, from one address
-		if crowd.enter(origin.Of(r.client.LocalAddr()), func() { close(gone) }) == nil {
+		if limit.Enter(origin.Of(r.client.LocalAddr()), func() { close(gone) }) == nil {
 			t.Fatalf("there is no place number %d", i)
 		}
 	}

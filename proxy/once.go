@@ -14,14 +14,14 @@ import (
 func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logger) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	place := p.limits.cancels.enter(a.from, cancel)
-	if place == nil {
-		p.limits.turnedAway.Add(1)
+	slot := p.limits.Cancels.Enter(a.From, cancel)
+	if slot == nil {
+		p.limits.TurnAway()
 		p.countOnce(o, cancelDropped, loginFailed)
 		log.Warn("request to cancel a statement dropped: too many are on their way")
 		return
 	}
-	defer p.limits.cancels.leave(place)
+	defer p.limits.Cancels.Leave(slot)
 	err := p.relayOnce(ctx, client, o)
 	switch {
 	case ctx.Err() != nil: // it gave way, or the proxy ends

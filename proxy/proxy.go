@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
@@ -70,7 +71,7 @@ type Settings struct {
 	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. A
 	// connection counts from accept until upstream has let the client in. At the limit, the proxy closes the newcomer
 	// or an older connection. The older one has had its time, or comes from an address with many more of them
-	// (crowd.go).
+	// (package admission).
 	MaxLogins int
 	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. A /64 network of IPv6
 	// counts as one address, and so do all Unix sockets.
@@ -116,12 +117,11 @@ type Proxy struct {
 	dialTimeout time.Duration
 	trusting    bool // Settings.UnixUpstreamTrustsClients
 	deafTime    time.Duration
-	limits      limits
+	limits      *admission.Limits
 	rules       atomic.Pointer[rules]
 	ways        atomic.Pointer[[]way] // to the hosts
 	log         *slog.Logger
 	inside      Inside
-	guests      atomic.Int64 // sessions of inside
 	draining    atomic.Bool
 	lastID      atomic.Int64
 	made        time.Time
@@ -133,16 +133,14 @@ type Proxy struct {
 	ctx         context.Context // ends after Drain
 	stop        context.CancelFunc
 
-	mu          sync.Mutex
-	maxSessions int
-	sessions    map[*session]struct{}
-	keys        map[string]*session // by their cancel keys
-	arriving    int                 // accepted connections that are neither sessions yet nor over
-	places      int                 // taken by sessions, or by clients that are about to become one
-	closed      bool                // no further session
-	ended       sums                // of the sessions that are over
-	conns       sync.WaitGroup
-	changed     chan struct{} // closed and replaced when a session ends, a place is given back or a connection arrives
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	keys     map[string]*session // by their cancel keys
+	arriving int                 // accepted connections that are neither sessions yet nor over
+	closed   bool                // no further session
+	ended    sums                // of the sessions that are over
+	conns    sync.WaitGroup
+	changed  chan struct{} // closed and replaced when a session ends or a connection arrives
 }
 
 // New checks the settings. The Proxy serves nothing until Serve is called.
@@ -157,10 +155,11 @@ func New(s Settings) (*Proxy, error) {
 		hosts: s.Upstream, reign: s.Reign, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		dialTimeout: s.DialTimeout, deafTime: cmp.Or(s.deafTime, deafTime),
 		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
-		buffers: frame.NewBuffers(), batches: conversation.NewBatches(), limits: newLimits(fairTime),
+		buffers: frame.NewBuffers(), batches: conversation.NewBatches(),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
+	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }
@@ -258,7 +257,7 @@ func (p *Proxy) sessionsLocked() []*session {
 	return all
 }
 
-// remember enters a session that has a place.
+// remember enters a session that has a slot.
 func (p *Proxy) remember(s *session) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,6 +269,13 @@ func (p *Proxy) remember(s *session) error {
 	return nil
 }
 
+// isClosed says whether no further session may begin.
+func (p *Proxy) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
 func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,7 +285,8 @@ func (p *Proxy) forget(s *session) {
 	}
 	p.ended.add(s)
 	p.ended.closed[s.closedFor()]++
-	p.givePlaceLocked(s.stranger)
+	p.limits.Sessions.Give(s.slot)
+	p.changedLocked()
 }
 
 func (p *Proxy) changedLocked() {

@@ -52,7 +52,7 @@ func (s *session) closedFor() reason {
 	switch {
 	case s.why.Load() != int32(stillOpen):
 		return reason(s.why.Load())
-	case s.admitted.gaveWay.Load():
+	case s.admitted.GaveWay():
 		return closedLimit
 	}
 	return closedClient

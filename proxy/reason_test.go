@@ -11,6 +11,7 @@ import (
 
 	"pgflurry/draw"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/origin"
 )
 
 // faulty is a fault of the program.
@@ -185,10 +186,9 @@ func TestCancelRequestsAreCountedByWhetherTheyWerePassedOn(t *testing.T) {
 	up.Close()
 	r.rest(c)
 	r.counted("one that passed", func(st Stats) bool { return is(st.Cancels, map[string]int64{"passed": 1}) })
-	cancels := r.proxy.limits.cancels
-	cancels.mu.Lock()
-	cancels.most, cancels.count = 1, 1 // as if another client's were on its way
-	cancels.mu.Unlock()
+	cancels := r.proxy.limits.Cancels
+	cancels.Set(1, 0)
+	cancels.Enter(origin.Of(c.LocalAddr()), func() {}) // as if another client's were on its way
 	late := r.dial()
 	defer late.Close()
 	r.write(late, [][]byte{cancelPacket})

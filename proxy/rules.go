@@ -37,10 +37,6 @@ func (p *Proxy) Change(s Settings) error {
 		loginTimeout: s.LoginTimeout, handshakeTimeout: s.HandshakeTimeout,
 		clientTLS: s.ClientTLS, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 	})
-	p.limits.maxClients.Store(int64(s.MaxClients))
-	p.limits.logins.limit(s.MaxLogins, s.MaxLoginsPerAddress)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.maxSessions = s.MaxSessions
+	p.limits.Set(s.MaxClients, s.MaxLogins, s.MaxLoginsPerAddress, s.MaxSessions)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
@@ -33,7 +34,7 @@ type session struct {
 	log        *slog.Logger
 	opening    opening
 	admitted   *admitted
-	stranger   *member // its membership of limits.placed, until it has logged in
+	slot       *admission.Slot // among the connections to upstream
 	permission *Permission
 	segments   Segments        // nil: none
 	client     net.Conn        // client ↔ proxy
@@ -68,28 +69,28 @@ type session struct {
 }
 
 // serve is the life of a connection: admit, dial, relay, end. Its stack frame exists as long as the session, so it is
-// kept small (see visit).
+// kept small (see connection).
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
-	v := p.visit(conn, id, a)
-	defer v.end()
+	c := p.connection(conn, id, a)
+	defer c.end()
 	var s *session
 	var g *guest
-	v.client, s, g = p.begin(conn, a, v.login, v.log)
+	c.client, s, g = p.begin(conn, a, c.login, c.log)
 	switch {
 	case g != nil:
-		v.keep()
-		p.host(v, g)
+		c.keep()
+		p.host(c, g)
 	case s != nil:
-		p.live(v, s)
+		p.live(c, s)
 	}
 }
 
 // live is the life of a session that upstream serves.
-func (p *Proxy) live(v *visit, s *session) {
+func (p *Proxy) live(c *connection, s *session) {
 	defer s.cancel()
 	defer p.forget(s)
 	defer s.endsWithReign()()
-	s.ended(s.relay(v.login))
+	s.ended(s.relay(c.login))
 	s.countLogin()
 }
 
@@ -163,8 +164,8 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 		Client:  a.rules.clientTLS,
 		timeout: a.rules.handshakeTimeout,
 		login:   login,
-		places:  p.limits.handshakes,
-		from:    a.from,
+		slots:   p.limits.Handshakes,
+		from:    a.From,
 		away:    func() { p.giveWay(conn, a) },
 	}
 	client, o, err := readOpening(conn, offer)
@@ -187,18 +188,18 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 
 // open connects to upstream and sends it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
-	stranger, err := p.takePlace(a.from, login, func() { p.giveWay(client, a) })
+	slot, err := p.takeSlot(client, a, login)
 	if err != nil {
 		return nil, err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			p.givePlace(stranger)
+			p.limits.Sessions.Give(slot)
 		}
 	}()
 	s := &session{
-		proxy: p, log: log, opening: o, admitted: a, stranger: stranger, client: client,
+		proxy: p, log: log, opening: o, admitted: a, slot: slot, client: client,
 		toClient: frame.NewWriter(client), permission: p.permission(o.database), segments: p.segments(o.database),
 		fromClient: frame.NewInbox(client, p.buffers),
 	}
@@ -221,6 +222,18 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	}
 	begun = true
 	return s, nil
+}
+
+// takeSlot takes the slot of a session among the connections to upstream.
+func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) (*admission.Slot, error) {
+	if p.isClosed() {
+		return nil, clientError{code: failNotAccepting}
+	}
+	slot, err := p.limits.Sessions.Take(a.From, login, func() { p.giveWay(client, a) })
+	if err != nil && err != net.ErrClosed {
+		err = clientError{failTooMany, err}
+	}
+	return slot, err
 }
 
 // relay runs the two directions until both have ended. The first to end gives the cause.

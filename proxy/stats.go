@@ -18,33 +18,28 @@ type Stats struct {
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()
 	all := p.sessionsLocked()
-	sum, clients, places, limit := p.ended, p.limits.clients.Load(), p.places, p.limitLocked()
+	sum := p.ended
 	p.mu.Unlock()
-	guests := p.guests.Load()
+	clients, most := p.limits.Clients()
+	taken, limit := p.limits.Sessions.Taken()
+	if limit = max(limit, 0); most > 0 && (limit == 0 || most < limit) {
+		limit = most
+	}
 
 	open := [tally.States]int{}
 	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
 		sum.add(s)
 		open[s.conversation.State()]++
 	}
-	open[tally.Login] += max(int(clients)-len(all)-int(guests), 0)
+	open[tally.Login] += max(clients-len(all)-p.limits.Guests(), 0)
 
 	var st Stats
 	st.IDs, st.Numbers = sum.ids, sum.numbers
-	st.Now, st.Opened, st.TurnedAway = len(all), sum.opened, p.limits.turnedAway.Load()
+	st.Now, st.Opened, st.TurnedAway = len(all), sum.opened, p.limits.TurnedAway()
 	st.Open = tally.Labelled(tally.StateLabels[:], open[:])
-	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients, guests)
+	st.Limit, st.Full = limit, limit > 0 && taken >= limit || p.limits.Full()
 	st.Closed = tally.Labelled(reasonLabels[1:], sum.closed[1:])
 	st.Relayed = map[string]int64{"to_upstream": sum.toUpstream, "to_client": sum.toClient}
 	p.counters.tell(&st, sum.answers)
 	return st
-}
-
-// limitLocked is how many sessions may be open; 0: no limit.
-func (p *Proxy) limitLocked() int {
-	most := int(p.limits.maxClients.Load())
-	if p.maxSessions > 0 && (most <= 0 || p.maxSessions < most) {
-		most = p.maxSessions
-	}
-	return max(most, 0)
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// visit is a connection of a client, from accept to its end. The stack frame of serve has a pointer to it and little
+// connection is one of a client, from accept to its end. The stack frame of serve has a pointer to it and little
 // else. An idle session keeps that frame on its stack. The stack shrinks from 8 KiB to 4 only while little of it is in
 // use.
-type visit struct {
+type connection struct {
 	conn     net.Conn
 	client   net.Conn // conn, or TLS on top of it
 	admitted *admitted
@@ -19,20 +19,20 @@ type visit struct {
 	log      *slog.Logger
 }
 
-func (p *Proxy) visit(conn net.Conn, id int64, a *admitted) *visit {
-	return &visit{
+func (p *Proxy) connection(conn net.Conn, id int64, a *admitted) *connection {
+	return &connection{
 		conn: conn, client: conn, admitted: a, keep: context.AfterFunc(p.ctx, func() { conn.Close() }),
 		login: time.Now().Add(a.rules.loginTimeout), log: p.log.With("session", id, "client", conn.RemoteAddr()),
 	}
 }
 
 // end is deferred. It also keeps a panic in one session from ending the others.
-func (v *visit) end() {
+func (c *connection) end() {
 	if fault := recover(); fault != nil {
-		logFault(v.log, fault)
+		logFault(c.log, fault)
 	}
-	v.client.Close()
-	v.keep()
-	v.conn.Close()
-	v.admitted.leave()
+	c.client.Close()
+	c.keep()
+	c.conn.Close()
+	c.admitted.Leave()
 }

@@ -1,4 +1,4 @@
-package proxy
+package admission
 
 import (
 	"net/netip"
@@ -11,18 +11,21 @@ var (
 	thereOrigin = netip.MustParsePrefix("192.0.2.2/32")
 )
 
-// people enters a crowd, and records who had to give way.
+// giveUp is how long a test waits before it fails.
+const giveUp = 10 * time.Second
+
+// people enters a limit, and records who had to give way.
 type people struct {
 	t     *testing.T
-	crowd *crowd
+	limit *Limit
 	away  []string
 }
 
-func (p *people) enters(name string, from netip.Prefix, expected bool) *member {
+func (p *people) enters(name string, from netip.Prefix, expected bool) *Slot {
 	p.t.Helper()
-	m := p.crowd.enter(from, func() { p.away = append(p.away, name) })
+	m := p.limit.Enter(from, func() { p.away = append(p.away, name) })
 	if (m != nil) != expected {
-		p.t.Errorf("%s gets a place: %v; expected %v", name, m != nil, expected)
+		p.t.Errorf("%s gets a slot: %v; expected %v", name, m != nil, expected)
 	}
 	return m
 }
@@ -39,8 +42,8 @@ func (p *people) wereSentAway(names ...string) {
 	}
 }
 
-func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(3, 0, time.Hour, nil)}
+func TestTheAddressWithMostMembersGivesWay(t *testing.T) {
+	p := people{t: t, limit: newLimit(3, 0, time.Hour, nil)}
 	p.enters("other", thereOrigin, true)
 	first := p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
@@ -48,20 +51,20 @@ func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
 	p.wereSentAway()
 	p.enters("newcomer", netip.MustParsePrefix("2001:db8::/64"), true)
 	p.wereSentAway("first")
-	p.crowd.leave(first) // it leaves after it had to give way
+	p.limit.Leave(first) // it leaves after it had to give way
 	p.enters("another", netip.MustParsePrefix("192.0.2.3/32"), false)
-	if p.crowd.count != 3 {
-		t.Errorf("%d have places; expected 3", p.crowd.count)
+	if p.limit.count != 3 {
+		t.Errorf("%d have slots; expected 3", p.limit.count)
 	}
 }
 
 func TestWhoHasHadHisTimeGivesWay(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(2, 0, 0, nil)}
+	p := people{t: t, limit: newLimit(2, 0, 0, nil)}
 	p.enters("first", hereOrigin, true)
 	p.enters("second", thereOrigin, true)
 	p.enters("third", hereOrigin, true)
 	p.wereSentAway("first")
-	p = people{t: t, crowd: newCrowd(0, 2, 0, nil)}
+	p = people{t: t, limit: newLimit(0, 2, 0, nil)}
 	p.enters("other", thereOrigin, true)
 	p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
@@ -69,65 +72,65 @@ func TestWhoHasHadHisTimeGivesWay(t *testing.T) {
 	p.wereSentAway("first")
 }
 
-func TestAnAddressHasItsShareOfACrowd(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(0, 2, time.Hour, nil)}
+func TestAnAddressHasItsShare(t *testing.T) {
+	p := people{t: t, limit: newLimit(0, 2, time.Hour, nil)}
 	first := p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
 	p.enters("third", hereOrigin, false)
 	p.enters("other", thereOrigin, true)
-	p.crowd.leave(first)
+	p.limit.Leave(first)
 	p.enters("fourth", hereOrigin, true)
 	p.wereSentAway()
 }
 
-func TestWhoLeavesACrowdLeavesNothing(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(3, 3, time.Hour, nil)}
+func TestWhoLeavesLeavesNothing(t *testing.T) {
+	p := people{t: t, limit: newLimit(3, 3, time.Hour, nil)}
 	for range 2 {
-		var all []*member
+		var all []*Slot
 		for _, from := range []netip.Prefix{hereOrigin, hereOrigin, thereOrigin} {
 			all = append(all, p.enters("one", from, true))
 		}
 		for _, m := range all {
-			p.crowd.leave(m)
-			p.crowd.leave(m)
+			p.limit.Leave(m)
+			p.limit.Leave(m)
 		}
-		p.crowd.leave(nil)
+		p.limit.Leave(nil)
 	}
-	if p.crowd.count != 0 || len(p.crowd.from) != 0 {
-		t.Errorf("of an empty crowd %d have places, from %v", p.crowd.count, p.crowd.from)
+	if p.limit.count != 0 || len(p.limit.from) != 0 {
+		t.Errorf("of an empty limit %d have slots, from %v", p.limit.count, p.limit.from)
 	}
 }
 
-func TestWhoWaitsGetsThePlaceOfOneWhoLeaves(t *testing.T) {
-	p := people{t: t, crowd: newCrowd(1, 0, time.Hour, nil)}
+func TestWhoWaitsGetsTheSlotOfOneWhoLeaves(t *testing.T) {
+	p := people{t: t, limit: newLimit(1, 0, time.Hour, nil)}
 	first := p.enters("first", hereOrigin, true)
-	got := make(chan *member)
-	go func() { got <- p.crowd.wait(hereOrigin, time.Now().Add(giveUp), func() {}) }()
-	p.crowd.leave(first)
+	got := make(chan *Slot)
+	go func() { got <- p.limit.Wait(hereOrigin, time.Now().Add(giveUp), func() {}) }()
+	p.limit.Leave(first)
 	if <-got == nil {
-		t.Error("who waits gets no place")
+		t.Error("who waits gets no slot")
 	}
-	if m := p.crowd.wait(hereOrigin, time.Now(), func() {}); m != nil {
-		t.Error("who has no time gets a place that is taken")
+	if m := p.limit.Wait(hereOrigin, time.Now(), func() {}); m != nil {
+		t.Error("who has no time gets a slot that is taken")
 	}
 }
 
-// usually is a crowd of four that knows hereOrigin. Three strangers are there already.
+// usually is a limit of four that knows hereOrigin. Three unknown ones are there already.
 func usually(t *testing.T, fairTime time.Duration) *people {
-	known := &usual{addresses: map[netip.Prefix]struct{}{hereOrigin: {}}}
-	p := &people{t: t, crowd: newCrowd(4, 0, fairTime, known)}
+	known := &addresses{all: map[netip.Prefix]struct{}{hereOrigin: {}}}
+	p := &people{t: t, limit: newLimit(4, 0, fairTime, known)}
 	for i, name := range []string{"first", "second", "third"} {
 		p.enters(name, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32), true)
 	}
 	return p
 }
 
-func TestStrangersGiveWayToUsualClientsAndNotTheOtherWayRound(t *testing.T) {
+func TestUnknownAddressesGiveWayToKnownOnesAndNotTheOtherWayRound(t *testing.T) {
 	p := usually(t, 0)
 	p.enters("usual", hereOrigin, true)
 	p.enters("usual, too", hereOrigin, true)
 	p.wereSentAway("first")
-	p.enters("stranger", thereOrigin, true)
+	p.enters("unknown", thereOrigin, true)
 	p.wereSentAway("first", "second") // though the usual address has the most members, and the time of all is over
 	p.enters("usual, the third", hereOrigin, true)
 	p.wereSentAway("first", "second", "third")
@@ -135,22 +138,22 @@ func TestStrangersGiveWayToUsualClientsAndNotTheOtherWayRound(t *testing.T) {
 	p.wereSentAway("first", "second", "third", "usual") // those have more than half
 }
 
-func TestAStrangerWaitsItsTurnBesideUsualClients(t *testing.T) {
+func TestAnUnknownAddressWaitsItsTurnBesideKnownOnes(t *testing.T) {
 	p := usually(t, time.Hour)
 	p.enters("usual", hereOrigin, true)
-	p.enters("stranger", thereOrigin, false)
+	p.enters("unknown", thereOrigin, false)
 	p.wereSentAway()
 }
 
-func TestUsualAddressesAreRememberedUpToALimit(t *testing.T) {
-	known := &usual{addresses: make(map[netip.Prefix]struct{})}
-	for i := range mostUsual + 10 {
+func TestKnownAddressesAreRememberedUpToALimit(t *testing.T) {
+	known := &addresses{all: make(map[netip.Prefix]struct{})}
+	for i := range mostAddresses + 10 {
 		last := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
 		if known.add(last); !known.has(last) {
 			t.Fatal("the latest is not remembered")
 		}
 	}
-	if n := len(known.addresses); n != mostUsual {
-		t.Errorf("%d are remembered; expected %d", n, mostUsual)
+	if n := len(known.all); n != mostAddresses {
+		t.Errorf("%d are remembered; expected %d", n, mostAddresses)
 	}
 }

@@ -1,0 +1,15 @@
+// Package admission limits clients that have not logged in. Each costs a descriptor and some memory, and there may be
+// any number. The names are those of the proxy's settings:
+//
+//	MaxClients            all connections: descriptors
+//	MaxLogins, …PerAddress  from accept until PostgreSQL has let the client in (AuthenticationOk): memory
+//	maxHandshakes         those inside a TLS handshake that do not wait for their client: processors
+//	MaxSessions           connections to PostgreSQL: those that are still logging in give way
+//	MaxCancels            those that only cancel a statement: connections to PostgreSQL
+//
+// For all but the first, a Limit decides who gives way (limit.go). The limits end at AuthenticationOk, where
+// PostgreSQL's authentication_timeout ends, too. What comes between it and the first ReadyForQuery is PostgreSQL's
+// time, or that of a pooler's queue.
+//
+// The package closes nothing: a connection that has to give way ends by its own function, away.
+package admission

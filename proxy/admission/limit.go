@@ -1,0 +1,224 @@
+package admission
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// FairTime is how long a member of a full limit may stay, however many newcomers there are. A login takes less, unless
+// a person types the password.
+const FairTime = 5 * time.Second
+
+// Limit is a limited number of slots for connections that have not logged in. If it is full and a newcomer arrives, the
+// first of these rules that applies decides. An address is unknown if nobody has logged in from there.
+//
+//   - The oldest member from an unknown address gives way to a newcomer from a known one. So any number of
+//     unauthenticated connections keeps none of the usual clients out.
+//   - The oldest member from the address with the most members gives way, if that address has more than the newcomer's
+//     would have. So a client that takes many slots from one address locks out nobody else.
+//   - The oldest member of all gives way if it has been there for FairTime. So nobody holds a slot until a timeout
+//     ends.
+//   - Neither of these two rules lets an unknown address take the slot of a known one, until those have half of the
+//     slots.
+//   - The limit refuses the newcomer. If many honest clients come at once, those that have begun finish, and the others
+//     try again.
+//
+// Its methods are safe for concurrent use.
+type Limit struct {
+	fairTime time.Duration
+	known    *addresses
+
+	mu       sync.Mutex
+	most     int // members; no limit if zero
+	mostEach int // members from one origin; no limit if zero
+	count    int
+	from     map[netip.Prefix][]*Slot // oldest first
+	waiting  []chan struct{}          // the first one is closed when a member leaves
+}
+
+// Slot is one that is taken; its connection is a member.
+type Slot struct {
+	from  netip.Prefix
+	since time.Time
+	away  func()        // makes it go; does not block
+	sent  bool          // it had to give way
+	gone  chan struct{} // Slots closes it when nothing of the member is left
+}
+
+func newLimit(most, mostEach int, fairTime time.Duration, known *addresses) *Limit {
+	return &Limit{
+		most: most, mostEach: mostEach, fairTime: fairTime, known: known,
+		from: make(map[netip.Prefix][]*Slot),
+	}
+}
+
+// Set replaces the limits. No present member has to go.
+func (l *Limit) Set(most, mostEach int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.most, l.mostEach = most, mostEach
+}
+
+// Enter takes a slot; it returns nil if there is none. A member that gives way no longer counts. An origin that is at
+// its own limit can only replace its oldest member, once that has been there for fairTime. away must not block.
+func (l *Limit) Enter(from netip.Prefix, away func()) *Slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.enterLocked(from, away)
+}
+
+func (l *Limit) enterLocked(from netip.Prefix, away func()) *Slot {
+	now := time.Now()
+	if own := l.from[from]; l.mostEach > 0 && len(own) >= l.mostEach {
+		if now.Sub(own[0].since) < l.fairTime {
+			return nil
+		}
+		l.sendAway(own[0])
+	}
+	if l.most > 0 && l.count >= l.most && l.makeRoom(from, now) == nil {
+		return nil
+	}
+	return l.add(from, now, away)
+}
+
+// replace enters a full limit, whatever its limit, and returns the member that gives way. If none does, both are nil.
+func (l *Limit) replace(from netip.Prefix, away func()) (m, before *Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if before = l.makeRoom(from, now); before == nil {
+		return nil, nil
+	}
+	return l.add(from, now, away), before
+}
+
+func (l *Limit) add(from netip.Prefix, now time.Time, away func()) *Slot {
+	m := &Slot{from: from, since: now, away: away, gone: make(chan struct{})}
+	l.from[from] = append(l.from[from], m)
+	l.count++
+	return m
+}
+
+// Wait is Enter for a client that can wait until late. After that it returns nil. Each member that leaves wakes one of
+// those that wait, the first. A newcomer may be faster: then that one waits again.
+func (l *Limit) Wait(from netip.Prefix, late time.Time, away func()) *Slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		m := l.enterLocked(from, away)
+		again := min(time.Until(late), l.fairTime) // by then some member has been there for fairTime
+		if m != nil || again <= 0 {
+			return m
+		}
+		turn, timer := make(chan struct{}), time.NewTimer(again)
+		l.waiting = append(l.waiting, turn)
+		l.mu.Unlock()
+		select {
+		case <-turn:
+		case <-timer.C:
+		}
+		timer.Stop()
+		l.mu.Lock()
+		if i := slices.Index(l.waiting, turn); i >= 0 {
+			l.waiting = slices.Delete(l.waiting, i, i+1)
+		}
+	}
+}
+
+// Leave gives a slot back. The member may have lost it before, and m may be nil.
+func (l *Limit) Leave(m *Slot) {
+	if m == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.remove(m) && len(l.waiting) > 0 {
+		close(l.waiting[0])
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+	}
+}
+
+// Len is how many members there are.
+func (l *Limit) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count
+}
+
+// sentAway says whether the member had to give way.
+func (l *Limit) sentAway(m *Slot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return m.sent
+}
+
+// makeRoom makes one member give way to a newcomer from this origin; nil if none has to.
+func (l *Limit) makeRoom(from netip.Prefix, now time.Time) *Slot {
+	var largest []*Slot
+	var oldest, unknown *Slot
+	isKnown := l.known.has(from)
+	spared := !isKnown && 2*l.knownMembers() <= l.count
+	for origin, all := range l.from {
+		isUnknown := !l.known.has(origin)
+		if isUnknown && (unknown == nil || all[0].since.Before(unknown.since)) {
+			unknown = all[0]
+		}
+		if spared && !isUnknown {
+			continue
+		}
+		if len(all) > len(largest) {
+			largest = all
+		}
+		if oldest == nil || all[0].since.Before(oldest.since) {
+			oldest = all[0]
+		}
+	}
+	switch {
+	case isKnown && unknown != nil:
+		return l.sendAway(unknown)
+	case len(largest) > len(l.from[from])+1:
+		return l.sendAway(largest[0])
+	case oldest != nil && now.Sub(oldest.since) >= l.fairTime:
+		return l.sendAway(oldest)
+	}
+	return nil
+}
+
+// knownMembers counts those from known addresses.
+func (l *Limit) knownMembers() (n int) {
+	for origin, all := range l.from {
+		if l.known.has(origin) {
+			n += len(all)
+		}
+	}
+	return n
+}
+
+func (l *Limit) sendAway(m *Slot) *Slot {
+	l.remove(m)
+	m.sent = true
+	m.away()
+	return m
+}
+
+// remove is false if the member has no slot any more.
+func (l *Limit) remove(m *Slot) bool {
+	all := l.from[m.from]
+	for i, other := range all {
+		if other != m {
+			continue
+		}
+		if len(all) == 1 {
+			delete(l.from, m.from)
+		} else {
+			copy(all[i:], all[i+1:])
+			all[len(all)-1] = nil
+			l.from[m.from] = all[:len(all)-1]
+		}
+		l.count--
+		return true
+	}
+	return false
+}

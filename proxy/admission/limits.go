@@ -1,0 +1,137 @@
+package admission
+
+import (
+	"errors"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxHandshakes is how many TLS handshakes work at once. Each needs a processor for a millisecond. Before it has
+	// worked, it has no more than its first record in memory. While it waits for its client it has 44 kB; the limit on
+	// logins bounds those.
+	maxHandshakes = 64
+	// MaxCancels is how many cancel requests are on their way at once. Each is a connection to PostgreSQL for about a
+	// millisecond.
+	MaxCancels = 32
+)
+
+// Limits are those of one proxy.
+type Limits struct {
+	Handshakes, Cancels *Limit
+	Sessions            *Slots
+
+	maxClients atomic.Int64 // no limit if zero or less
+	clients    atomic.Int64
+	guests     atomic.Int64 // those among clients that need one descriptor instead of two
+	turnedAway atomic.Int64
+	known      *addresses // of all limits
+	logins     *Limit
+}
+
+// New makes limits that Set has to fill in. waits gets the goroutines that outlive a call.
+func New(waits *sync.WaitGroup) *Limits { return newLimits(waits, FairTime) }
+
+func newLimits(waits *sync.WaitGroup, fairTime time.Duration) *Limits {
+	known := &addresses{all: make(map[netip.Prefix]struct{})}
+	return &Limits{
+		known:      known,
+		logins:     newLimit(0, 0, fairTime, known),
+		Handshakes: newLimit(maxHandshakes, 0, fairTime, known),
+		Cancels:    newLimit(MaxCancels, 0, fairTime, known),
+		Sessions:   &Slots{waits: waits, members: newLimit(0, 0, fairTime, known)},
+	}
+}
+
+// Set replaces the limits that an operator chooses; each is none if zero or less. No present member has to go.
+func (l *Limits) Set(clients, logins, loginsPerAddress, sessions int) {
+	l.maxClients.Store(int64(clients))
+	l.logins.Set(logins, loginsPerAddress)
+	l.Sessions.set(sessions)
+}
+
+// Errors of Enter.
+var (
+	ErrClients = errors.New("more connections of clients than there are descriptors for")
+	ErrLogins  = errors.New("too many connections that have not logged in")
+)
+
+// Connection is a client's, from its accept to its end.
+type Connection struct {
+	From netip.Prefix // the address that it counts for
+
+	limits  *Limits
+	login   *Slot // nil: it has logged in, or had to give way
+	gaveWay atomic.Bool
+}
+
+// Enter lets in a connection that was just accepted. After an error it is not let in. away ends the connection if that
+// has to give way to another; it does not block, and calls GiveWay.
+func (l *Limits) Enter(c *Connection, from netip.Prefix, away func()) error {
+	c.From, c.limits = from, l
+	err := ErrClients
+	if n := l.clients.Add(1); !l.over(n) {
+		if c.login = l.logins.Enter(from, away); c.login != nil {
+			return nil
+		}
+		err = ErrLogins
+	}
+	l.turnedAway.Add(1)
+	l.clients.Add(-1)
+	return err
+}
+
+// over says whether there are more clients than the descriptors allow. Two guests need as many descriptors as one other
+// client.
+func (l *Limits) over(clients int64) bool {
+	most := l.maxClients.Load()
+	return most > 0 && clients-l.guests.Load()/2 > most
+}
+
+// Full says whether one more connection would be turned away for want of descriptors.
+func (l *Limits) Full() bool { return l.over(l.clients.Load() + 1) }
+
+// Clients is how many connections of clients are open, and how many there may be; no limit if most is zero or less.
+func (l *Limits) Clients() (open, most int) { return int(l.clients.Load()), int(l.maxClients.Load()) }
+
+// Logins is how many connections have not logged in.
+func (l *Limits) Logins() int { return l.logins.Len() }
+
+// Guest counts a connection that needs no upstream, until done is called.
+func (l *Limits) Guest() (done func()) {
+	l.guests.Add(1)
+	return func() { l.guests.Add(-1) }
+}
+
+// Guests is how many connections need no upstream.
+func (l *Limits) Guests() int { return int(l.guests.Load()) }
+
+// TurnAway counts a connection that a limit ends.
+func (l *Limits) TurnAway() { l.turnedAway.Add(1) }
+
+// TurnedAway is how many connections a limit has ended.
+func (l *Limits) TurnedAway() int64 { return l.turnedAway.Load() }
+
+// GiveWay notes that the connection has to give way to another.
+func (c *Connection) GiveWay() {
+	c.gaveWay.Store(true)
+	c.limits.TurnAway()
+}
+
+// GaveWay says whether the connection had to give way to another.
+func (c *Connection) GaveWay() bool { return c.gaveWay.Load() }
+
+// LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
+func (c *Connection) LoggedIn() {
+	c.limits.known.add(c.From)
+	c.limits.logins.Leave(c.login)
+	c.login = nil
+}
+
+// Leave ends the connection.
+func (c *Connection) Leave() {
+	c.limits.logins.Leave(c.login)
+	c.limits.clients.Add(-1)
+}
