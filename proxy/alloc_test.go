@@ -41,7 +41,9 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
-		proxy:  &Proxy{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers(), limits: admission.New(new(sync.WaitGroup))},
+		proxy: &Proxy{
+			ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers(), limits: admission.New(new(sync.WaitGroup)),
+		},
 		client: client, toClient: frame.NewWriter(client),
 		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Slots are the connections to upstream that there may be: Settings.MaxSessions of the proxy. A session takes one before
-// the proxy connects, because upstream then has a process for it, even if the client never sends a password. Clients
-// without a password must not hold all slots until a timeout. So a session that has not logged in gives way to a
-// newcomer, as a Limit decides. A session that has logged in never does.
+// Slots are the connections to upstream that there may be: MaxSessions. A session takes one before the proxy connects,
+// because upstream then has a process for it, even if the client never sends a password. Clients without a password
+// must not hold all slots until a timeout. So a session that has not logged in gives way to a newcomer, as a Limit
+// decides. A session that has logged in never does.
 //
 // The newcomer inherits the slot at once. It waits until the other session's connections are closed, so that upstream
 // never has more connections than slots. Meanwhile the newcomer may have to give way itself. Then its own heir waits
