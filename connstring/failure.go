@@ -55,7 +55,7 @@ func Explain(err error) error {
 		text = fmt.Sprintf("the path of the socket has %d bytes, and this system allows %d",
 			len(address), LongestSocketPath)
 		advice = "Choose a shorter folder, or connect by TCP."
-	case Refused(cause), errors.Is(cause, syscall.ENOENT):
+	case NobodyThere(cause):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
 	return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
@@ -70,6 +70,12 @@ const LongestSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 // Refused says that a connection failed because nothing listens at its address.
 func Refused(err error) bool { return errors.Is(err, connectionRefused) }
+
+// NobodyThere says that the last attempt failed because nothing listens at its address, or its socket does not exist.
+func NobodyThere(err error) bool {
+	cause := LastCause(err)
+	return Refused(cause) || errors.Is(cause, syscall.ENOENT)
+}
 
 // withoutParameters removes the names of parameters from a server's message. If a password has a space and no quotes,
 // its second word is read as such a name.

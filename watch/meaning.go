@@ -59,6 +59,9 @@ func lookHint(err error) string {
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
 		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
 	}
+	if connstring.NobodyThere(err) { // a URL is expected of the lease database alone
+		return "Is PostgreSQL running there? --upstream says where: HOST:PORT, or a Unix socket."
+	}
 	if advice := hint.Of(connstring.Explain(err)); advice != "" {
 		return advice
 	}

@@ -38,6 +38,7 @@ func (m *mender) mend(ctx context.Context, conn *pgx.Conn) {
 		m.found.reportGuards(weak)
 	}
 	switch names, err := namespace.MendSequences(ctx, conn); {
+	case errors.Is(ctx.Err(), context.Canceled): // the process ends
 	case errors.Is(err, namespace.ErrMayNotMend):
 		m.due = now + mayNotMend
 	case err != nil:
