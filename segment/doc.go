@@ -64,6 +64,6 @@
 //  10. Every number that is given is of the origin that the last look has found, and no answer from before that look
 //     changes it. What was given elsewhere says nothing of the rows here.
 //
-// Goroutines: the caller starts Source.Run, ends it through its context, and waits for it. Run starts a few that fetch
-// and one that looks every minute whether the tags are still there, and waits for them.
+// Goroutines: the caller starts Source.Run, ends it through its context, and waits for it. At the first draw,
+// Run starts a few that fetch and one that looks every minute whether the tags are still there. It waits for them.
 package segment

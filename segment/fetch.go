@@ -10,17 +10,23 @@ import (
 	"pgflurry/logs"
 )
 
-// Run fetches blocks until ctx ends, whatever the database does meanwhile. It returns when the fetches under way are
-// over, 2 s later at most. Call it once. End ctx only when no caller needs numbers any more: the rest is skipped.
+// Run fetches blocks from the first draw until ctx ends, whatever the database does meanwhile. It returns when the
+// fetches under way are over, 2 s later at most. Call it once. End ctx only when no caller needs numbers any more: the
+// rest is skipped.
 func (s *Source) Run(ctx context.Context) {
+	defer s.end()
+	select {
+	case <-s.drawn:
+	case <-ctx.Done():
+		return
+	}
 	var work sync.WaitGroup
+	defer work.Wait()
 	for range fetchers {
 		work.Go(func() { s.fetchFrom(ctx, s.known) })
 	}
 	work.Go(func() { s.fetchFrom(ctx, s.fresh) })
 	work.Go(func() { s.keepRefreshing(ctx) })
-	work.Wait()
-	s.end()
 }
 
 // fetchFrom serves one queue. It closes a connection that was idle for a while, and one that is older than the origin.

@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -159,6 +161,27 @@ func TestInvariant9FetchesThatHaveNotBegunAtTheEndNeverDoAndTheirCallersAreTold(
 		}
 		if ended < tags-1 {
 			t.Errorf("%d of %d callers were told of the end", ended, tags)
+		}
+	})
+}
+
+func TestNobodyFetchesBeforeTheFirstDraw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := newTable("order")
+		r := start(t, of)
+		defer r.stop()
+		working := func() int {
+			synctest.Wait()
+			all := make([]byte, 1<<20)
+			all = all[:runtime.Stack(all, true)]
+			return bytes.Count(all, []byte("segment.(*Source).Run.func"))
+		}
+		if n := working(); n != 0 {
+			t.Errorf("%d goroutines fetch before a draw", n)
+		}
+		r.mustDraw("order", 1)
+		if n := working(); n != fetchers+2 {
+			t.Errorf("%d goroutines fetch after a draw; expected %d", n, fetchers+2)
 		}
 	})
 }

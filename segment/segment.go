@@ -54,7 +54,9 @@ type Source struct {
 
 	origin atomic.Pointer[Origin] // of all numbers in memory; changes while mu is locked
 
-	known, fresh chan *buffer // buffers that wait for a fetch: tags that had a block before, and others
+	known, fresh chan *buffer  // buffers that wait for a fetch: tags that had a block before, and others
+	drawn        chan struct{} // closed by the first of them
+	draw         sync.Once
 
 	mu      sync.RWMutex
 	buffers map[string]*buffer
@@ -96,7 +98,7 @@ func New(s Settings) (*Source, error) {
 	source := &Source{
 		open: s.Open, suspicion: s.Suspicion, now: s.Now, maxTags: s.MaxTags, log: s.Log,
 		known: make(chan *buffer, s.MaxTags), fresh: make(chan *buffer, s.MaxTags),
-		buffers: make(map[string]*buffer), full: logs.Reminder{Every: logs.RemindEvery},
+		drawn: make(chan struct{}), buffers: make(map[string]*buffer), full: logs.Reminder{Every: logs.RemindEvery},
 	}
 	source.origin.Store(new(Origin))
 	return source, nil
@@ -219,6 +221,7 @@ func (s *Source) enqueue(b *buffer) {
 	select {
 	case queue <- b:
 		b.supply.fetching = true
+		s.draw.Do(func() { close(s.drawn) })
 	default:
 	}
 }

@@ -43,9 +43,10 @@ func newDatabase(name string) *Database {
 type Listing struct {
 	*Database
 	numbers *segment.Source
-	first   bool          // it was on the list at the start
-	over    chan struct{} // closed when it is removed
-	known   bool          // the watch has judged it; guarded by Databases.mu
+	first   bool            // it was on the list at the start
+	over    context.Context // ends when it is removed
+	remove  context.CancelFunc
+	known   bool // the watch has judged it; guarded by Databases.mu
 }
 
 // NewDatabases makes a list without databases. open makes the source of a database's segments.
@@ -67,7 +68,8 @@ func (d *Databases) Prepare(names []string) (commit func(), err error) {
 		}
 		l := listed(d.listed, name)
 		if l == nil {
-			l = &Listing{Database: d.ever[name], first: d.listed == nil, over: make(chan struct{})}
+			l = &Listing{Database: d.ever[name], first: d.listed == nil}
+			l.over, l.remove = context.WithCancel(context.Background())
 			if l.Database == nil {
 				l.Database = newDatabase(name)
 			}
@@ -135,7 +137,7 @@ func (l *Listing) begin() {
 func (l *Listing) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.over)
+	l.remove()
 	l.permission.set(judgement{idsWhy: notListed, segmentsWhy: notListed})
 	l.source.Store(nil)
 }
@@ -158,9 +160,7 @@ func (l *Listing) tellAway(why string) {
 func (l *Listing) unlessOver(do func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.over:
-	default:
+	if l.over.Err() == nil {
 		do()
 	}
 }
@@ -190,18 +190,9 @@ func (d *Databases) Run(ctx context.Context, work func(context.Context, *Listing
 // while runs work until ctx ends or the listing is over.
 func (l *Listing) while(ctx context.Context, work func(context.Context, *Listing)) {
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-l.over:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer cancel()
+	defer context.AfterFunc(l.over, cancel)()
 	work(ctx, l)
-	cancel()
-	<-done
 }
 
 // list is the present list, and a channel that is closed when the list changes.

@@ -42,5 +42,5 @@
 // # Goroutines
 //
 // The caller starts Watch.Run and Databases.Run, ends them through their context, and waits for them. Both run one
-// goroutine for each listed database, and one that ends it when the database is removed.
+// goroutine for each listed database, which ends when the database is removed.
 package watch

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,7 @@ const (
 )
 
 // A supervisor reports to the service manager that has started the process, if that listens: systemd, by NOTIFY_SOCKET
-// (https://www.freedesktop.org/software/systemd/man/sd_notify.html). Without such a manager it does nothing.
+// (https://www.freedesktop.org/software/systemd/man/sd_notify.html). Nil does nothing: there is no such manager.
 type supervisor struct {
 	log      *slog.Logger
 	tell     func(...string) // sends lines such as READY=1, all in one message
@@ -33,8 +34,11 @@ type supervisor struct {
 	stopping bool
 }
 
-// newSupervisor finds out from the environment what the manager wants to know.
+// newSupervisor finds out from the environment what the manager wants to know; nil: there is none.
 func newSupervisor(log *slog.Logger) *supervisor {
+	if os.Getenv("NOTIFY_SOCKET") == "" {
+		return nil
+	}
 	watchdog, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
 		log.Warn("the service manager gets no signs of life: its variables cannot be read", "cause", err)
@@ -51,6 +55,9 @@ func newSupervisor(log *slog.Logger) *supervisor {
 // feeds the watchdog only after state has answered: a node whose state blocks for ever has to be restarted. end stops
 // the reports within a second: a manager that does not read must not delay the program's end.
 func (s *supervisor) follow(ctx context.Context, state func() report.State, drain time.Duration) (end func()) {
+	if s == nil {
+		return func() {}
+	}
 	s.tell(daemon.SdNotifyReady)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var telling sync.WaitGroup
@@ -110,6 +117,10 @@ func (s *supervisor) watch(ctx context.Context, state func() report.State) {
 
 // reloads runs a reload, and reports its begin and end.
 func (s *supervisor) reloads(reload func()) {
+	if s == nil {
+		reload()
+		return
+	}
 	s.unlessStopping(daemon.SdNotifyReloading, strings.TrimSpace(daemon.SdNotifyMonotonicUsec()))
 	reload()
 	s.unlessStopping(daemon.SdNotifyReady)

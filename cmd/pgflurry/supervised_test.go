@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -143,4 +144,23 @@ func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
 		end()
 		close(reads)
 	})
+}
+
+func TestWithoutAServiceManagerNobodyLooksAtTheState(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	var s *supervisor
+	if s = newSupervisor(slog.New(slog.DiscardHandler)); s != nil {
+		t.Fatal("there is a manager")
+	}
+	state := func() report.State {
+		t.Error("somebody has asked for the state")
+		return report.State{}
+	}
+	end := s.follow(t.Context(), state, time.Second)
+	reloaded := false
+	s.reloads(func() { reloaded = true })
+	end()
+	if !reloaded {
+		t.Error("a reload was not run")
+	}
 }
