@@ -14,7 +14,7 @@ gate AS (
     UPDATE pgflurry.namespace n
     SET acquire_after = greatest(n.acquire_after, ns.opens),
         timeline = coalesce(ns.timeline, n.timeline),
-        generation = greatest(n.generation + 1, ns.now), -- no earlier history of the server had it
+        generation = pgflurry.next_generation(n.generation), -- no earlier history of the server had it
         joins_complete_on = NULL -- the rows may have forgotten a database that joined
     FROM ns
     WHERE n.id = ns.id

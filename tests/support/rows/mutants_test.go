@@ -171,7 +171,7 @@ var mutants = []struct {
 	{"reseed: marks are raised", "reseed", "greatest(w.reserved_until, ns.mark)", "w.reserved_until", 1},
 	{"reseed: leases end", "reseed", "term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END", "term = w.term", 1},
 	{
-		"reseed: the place changes", "reseed", "generation = greatest(n.generation + 1, ns.now)",
+		"reseed: the place changes", "reseed", "generation = pgflurry.next_generation(n.generation)",
 		"generation = n.generation", 1,
 	},
 	{

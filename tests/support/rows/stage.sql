@@ -1,5 +1,6 @@
 -- The statements call stage.clock() instead of clock_timestamp(), and stage.started() instead of
--- pg_postmaster_start_time(). The functions of schema pgflurry that ask the server read a table instead.
+-- pg_postmaster_start_time(). The functions of schema pgflurry that ask the server read a table instead, and the one
+-- that reads the clock reads that of the stage.
 CREATE SCHEMA stage;
 CREATE TABLE stage.server (now bigint, started bigint, timeline text, system bigint);
 INSERT INTO stage.server VALUES (0, 0, NULL, NULL);
@@ -11,5 +12,9 @@ CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text LANGUAGE sql STA
     'SELECT timeline FROM stage.server';
 CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint LANGUAGE sql STABLE AS
     'SELECT system FROM stage.server';
+DO $$ BEGIN
+    EXECUTE replace(pg_get_functiondef('pgflurry.next_generation(bigint)'::regprocedure),
+                    'clock_timestamp()', 'stage.clock()');
+END $$;
 ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER;
