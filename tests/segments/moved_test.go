@@ -224,6 +224,7 @@ func TestARestoreThatAProxyCanSeeGivesNoNumberTwiceThoughItRuns(t *testing.T) {
 // Nothing tells a proxy of these: the table is the same, and only its rows have gone back. So the operator stops the
 // proxies, which skips what they have.
 func TestARestoreThatNoProxyCanSeeGivesNoNumberTwiceIfItIsStoppedBefore(t *testing.T) {
+	t.Parallel()
 	for name, restore := range map[string]func(l *ledger, url, dump string){
 		"DELETE, and the data alone": func(l *ledger, url, dump string) {
 			server.Exec(l, url, "DELETE FROM pgflurry.segment")
@@ -234,6 +235,7 @@ func TestARestoreThatNoProxyCanSeeGivesNoNumberTwiceIfItIsStoppedBefore(t *testi
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLedger(t)
 			direct := server.Migrated(t)
 			tag(t, direct, "order", 2000)
@@ -261,6 +263,7 @@ func TestARestoreThatNoProxyCanSeeGivesNoNumberTwiceIfItIsStoppedBefore(t *testi
 
 // VACUUM FULL and CLUSTER write the table anew. Nothing was set back, so it only costs the rest of the blocks.
 func TestATableThatIsRewrittenCostsNoMoreThanTheRestOfTheBlocks(t *testing.T) {
+	t.Parallel()
 	l := newLedger(t)
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
@@ -276,6 +279,7 @@ func TestATableThatIsRewrittenCostsNoMoreThanTheRestOfTheBlocks(t *testing.T) {
 }
 
 func TestAClosedDatabaseGivesNoNumberNotEvenFromMemory(t *testing.T) {
+	t.Parallel()
 	l := newLedger(t)
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
@@ -295,6 +299,7 @@ func TestAClosedDatabaseGivesNoNumberNotEvenFromMemory(t *testing.T) {
 
 // A role with nothing but the rights of grant_lease reads where the tags are, and reserves blocks.
 func TestTheRoleOfALeaseSeesWhichTableHasTheTags(t *testing.T) {
+	t.Parallel()
 	l := newLedger(t)
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)

@@ -223,6 +223,7 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 }
 
 func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarded(t *testing.T) {
+	t.Parallel()
 	const short = "SELECT next_segment('order')"
 	for name, c := range map[string]struct {
 		change, query, says string
@@ -261,6 +262,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			direct := server.MigratedWith(t, allNames)
 			tag(t, direct, "order", 2000)
 			server.Exec(t, direct, c.change)

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"pgflurry/hint"
@@ -15,6 +17,14 @@ import (
 var running struct {
 	admin   string            // URL of a database to make others from
 	cluster *postgres.Cluster // nil unless it is a private cluster from binaries
+}
+
+// SideBySide lets so many parallel tests run at once, if nobody says -parallel. It is for packages whose tests wait for
+// most of their time, such as for a quarantine. Call it before Main.
+func SideBySide(tests int) {
+	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
+		panic(err) // package testing knows its flag
+	}
 }
 
 // Main runs the tests of a package with a server and exits.
