@@ -2,37 +2,21 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"os"
 
 	"pgflurry/admin"
-	"pgflurry/outcome"
+	"pgflurry/config"
 )
 
-// Admin is HTTP for operators: metrics, probes and a status page. The zero value means none.
-type Admin struct {
-	// Listen is its address: HOST:PORT, or the path of a Unix socket. Empty: none.
-	Listen string
-	// Listener is an open socket, as Settings.Listener. The node then does not open Listen. Nil: none.
-	Listener net.Listener
-	// Pprof adds Go's profiles of the process.
-	Pprof bool
-}
-
 // openAdmin opens the listener for operators, if there is one.
-func openAdmin(a Admin) (net.Listener, error) {
+func openAdmin(a config.Admin) (net.Listener, error) {
 	switch {
 	case a.Listener != nil:
 		return a.Listener, nil
-	case a.Listen == "":
+	case a.At == config.Address{}:
 		return nil, nil
 	}
-	if info, err := os.Stat(a.Listen); err == nil && info.IsDir() {
-		return nil, outcome.As(outcome.Usage, fmt.Errorf(
-			"--admin-listen %s is a directory; expected HOST:PORT or the path of a Unix socket", a.Listen))
-	}
-	return listen("admin-listen", a.Listen, byUmask)
+	return listen("admin-listen", a.At, byUmask)
 }
 
 // AdminAddr is the address of the listener for operators; nil: there is none.
@@ -54,7 +38,7 @@ func (n *Node) tellOperators() (end func()) {
 			"address", tcp, "hint", "It changes nothing, and asks for no password. Listen on 127.0.0.1, "+
 				"or let a firewall pass only Prometheus, probes and operators.")
 	}
-	name, _, _ := net.SplitHostPort(n.settings.Admin.Listen)
+	name, _, _ := net.SplitHostPort(n.settings.Admin.At.Address)
 	server := admin.New(admin.Settings{Name: name, Node: n, Log: n.log, Pprof: n.settings.Admin.Pprof})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/node"
+	"pgflurry/config"
 	"pgflurry/tests/support/server"
 )
 
@@ -43,7 +43,7 @@ func TestOperatorsAreAnsweredUntilTheDrainHasEnded(t *testing.T) {
 	server.NoLeak(t)
 	for _, address := range []string{"127.0.0.1:0", filepath.Join(t.TempDir(), "admin.sock")} {
 		s := settings(t, server.Migrated(t), "asked")
-		s.Admin.Listen = address
+		s.AdminListen = address
 		r := start(t, s)
 		r.answers(t)
 		busy := r.connect(t)
@@ -79,7 +79,7 @@ func TestOnlyAnAdminListenerThatOthersReachIsWarnedOf(t *testing.T) {
 		"0.0.0.0:0": true, ":0": true,
 	} {
 		s := settings(t, server.Migrated(t), "warned")
-		s.Admin.Listen = address
+		s.AdminListen = address
 		r := start(t, s)
 		r.log.await(t, "msg=\"listening for operators\"")
 		if err := r.end(t); err != nil {
@@ -99,9 +99,11 @@ func TestAnAdminListenerThatCannotBeIsNamedByItsFlag(t *testing.T) {
 		"127.0.0.1:99999": `--admin-listen is "127.0.0.1:99999"; expected HOST:PORT`,
 		folder:            "--admin-listen " + folder + " is a directory",
 	} {
-		s := node.Settings{Listen: "127.0.0.1:0", Upstream: "127.0.0.1:1", LeaseDatabase: closed, Name: "n"}
-		s.Window, s.Admin.Listen = 1e10, address
-		if n, err := node.New(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
+		s := config.Given{
+			Settings: config.Settings{Name: "n"}, Listen: "127.0.0.1:0", Upstream: "127.0.0.1:1", LeaseDatabase: closed,
+		}
+		s.Window, s.AdminListen = 1e10, address
+		if n, err := opened(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, expected %q", address, err, says)
 		}
 	}

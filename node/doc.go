@@ -13,10 +13,9 @@
 //	operators ──▶ admin ──▶ State ◀── what all of these know │
 //	                          ▲ ◀──── survey ── reads who holds which worker
 //
-//	settings.go      what a node does             limits.go, tls.go    its limits and its TLS
-//	address.go       addresses of both sides      tls_files.go         certificates and CAs
 //	node.go          New, Run: the joins          listen*.go           the clients' side
-//	own_account.go   clients that upstream may take for the node's own account; plain_text.go: without TLS
+//	limits.go        limits of the proxy          tls.go, plain_text.go  what TLS does not protect
+//	address.go       where others reach the node
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	suspicion.go     the event that makes the node's own connections old, and whom it wakes
@@ -24,7 +23,7 @@
 //	primary.go       which host of the upstream is the primary, with --upstream-primary
 //	admin.go         the operators' side
 //	clock*.go        the machine's clocks
-//	id_database.go   the ID database, its settings  id_join.go         its server, joined
+//	id_join.go       the ID database, joined
 //	id_segments.go   whose numbers it gives
 //	id_console.go    the output of SHOW in it       id_unavailable.go  the error of a client that gets no ID
 //	descriptors*.go  how many descriptors the process may have
@@ -33,7 +32,7 @@
 //
 // # The beginning
 //
-// New checks the settings, reads the files of TLS, and opens the listeners last. Run then starts everything at once.
+// New checks the settings (package config), and opens the listeners last. Run then starts everything at once.
 // It relays clients from the first moment. Clients of the ID database may log in once its accounts were read.
 //
 // IDs come from memory after three steps, which take their time independently of each other:

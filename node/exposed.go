@@ -3,12 +3,13 @@ package node
 import (
 	"fmt"
 
+	"pgflurry/config"
 	"pgflurry/readfile"
 )
 
 // warnOfExposed logs which files with secrets every account of this machine may read. PostgreSQL refuses such a key.
 // Here it is no error: Docker and Kubernetes mount secrets so, in a container that has one account.
-func (n *Node) warnOfExposed(s Settings) {
+func (n *Node) warnOfExposed(s config.Settings) {
 	files := append([]string{s.TLS.ClientKey, s.TLS.UpstreamKey, s.IDDatabase.AuthFile}, s.SecretFiles...)
 	for _, file := range files {
 		if mode, exposed := readfile.Exposed(file); exposed {

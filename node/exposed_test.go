@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgflurry/config"
 )
 
 func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
@@ -23,9 +25,9 @@ func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
 	}
 	var log bytes.Buffer
 	n := &Node{log: slog.New(slog.NewTextHandler(&log, nil))}
-	n.warnOfExposed(Settings{
-		TLS:         TLS{ClientKey: file("client", 0o644), UpstreamKey: file("upstream", 0o640)},
-		IDDatabase:  IDDatabase{AuthFile: file("accounts", 0o666)},
+	n.warnOfExposed(config.Settings{
+		TLS:         config.TLS{ClientKey: file("client", 0o644), UpstreamKey: file("upstream", 0o640)},
+		IDDatabase:  config.IDDatabase{AuthFile: file("accounts", 0o666)},
 		SecretFiles: []string{file("lease", 0o604)},
 	})
 	for name, told := range map[string]bool{"client": true, "upstream": false, "accounts": true, "lease": true} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/config"
 	"pgflurry/node"
 	"pgflurry/report"
 	"pgflurry/tests/support/network"
@@ -86,28 +87,28 @@ func TestASwitchToAServerWithoutTheDatabaseEndsThePermissionAndNothingIsWrittenT
 // fails makes logins of the lease role fail, and mends that.
 type fails struct {
 	name, sqlstate string
-	begin, end     func(t *testing.T, r *running, s node.Settings, super *pgx.Conn)
+	begin, end     func(t *testing.T, r *running, s config.Given, super *pgx.Conn)
 }
 
 func TestAFullServerAndAChangedPasswordLeaveIDsAndRenewalsOverTheOldConnections(t *testing.T) {
 	for _, c := range []fails{
 		{
 			"lease_of_the_full", "53300",
-			func(t *testing.T, _ *running, _ node.Settings, super *pgx.Conn) {
+			func(t *testing.T, _ *running, _ config.Given, super *pgx.Conn) {
 				server.Do(t, super, "ALTER ROLE lease_of_the_full CONNECTION LIMIT 0")
 			},
-			func(t *testing.T, _ *running, _ node.Settings, super *pgx.Conn) {
+			func(t *testing.T, _ *running, _ config.Given, super *pgx.Conn) {
 				server.Do(t, super, "ALTER ROLE lease_of_the_full CONNECTION LIMIT -1")
 			},
 		},
 		{
 			"lease_of_the_changed", "28P01",
-			func(t *testing.T, _ *running, _ node.Settings, super *pgx.Conn) {
+			func(t *testing.T, _ *running, _ config.Given, super *pgx.Conn) {
 				server.Do(t, super, "ALTER ROLE lease_of_the_changed PASSWORD 'new'")
 			},
-			func(t *testing.T, r *running, s node.Settings, _ *pgx.Conn) {
+			func(t *testing.T, r *running, s config.Given, _ *pgx.Conn) {
 				s.LeaseDatabase = server.As(t, r.direct, "lease_of_the_changed", "new")
-				if err := r.Reload(s); err != nil {
+				if err := r.reload(s); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -190,7 +191,7 @@ func TestAReloadMakesALookOverANewConnectionAtOnce(t *testing.T) {
 	r := start(t, s, rare)
 	r.answers(t)
 	before, taken := r.State().Databases[0].Judged, way.Taken(0)
-	if err := r.Reload(s); err != nil {
+	if err := r.reload(s); err != nil {
 		t.Fatal(err)
 	}
 	way.Reached(0, taken+2) // those of the look and of the lease

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/node"
+	"pgflurry/config"
 	"pgflurry/tests/support/server"
 )
 
@@ -126,7 +126,7 @@ func TestASocketThatWasHandedOverIsClosedWhereNewFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := node.New(node.Settings{Listener: socket}); err == nil {
+	if n, err := opened(config.Given{Settings: config.Settings{Listener: socket}}); err == nil {
 		t.Fatalf("%v is a node without settings", n)
 	}
 	if _, err := socket.Accept(); err == nil {

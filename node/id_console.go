@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"pgflurry/config"
 	"pgflurry/idserver"
 	"pgflurry/report"
 )
@@ -33,7 +34,7 @@ func (n *Node) console() map[string]idserver.Topic {
 	}
 }
 
-func versionTable(s Settings, state report.State) idserver.Table {
+func versionTable(s config.Settings, state report.State) idserver.Table {
 	return idserver.Table{
 		Columns: []string{"version", "node", "namespace", "layout"},
 		Rows:    [][]string{{"pgflurry " + s.Version, s.Name, state.Namespace.ID, state.Namespace.Layout}},

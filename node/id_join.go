@@ -5,9 +5,15 @@ import (
 	"sync"
 
 	"pgflurry/account"
+	"pgflurry/config"
 	"pgflurry/idserver"
 	"pgflurry/watch"
 )
+
+// idMethods are the ways to log in to the ID database.
+var idMethods = map[string]idserver.Method{
+	config.IDAuthSCRAM: idserver.SCRAM, config.IDAuthCert: idserver.Certificate, config.IDAuthTrust: idserver.Trust,
+}
 
 // An idDatabase is the ID database of a node: the server of its sessions, and the parts that the server asks.
 type idDatabase struct {
@@ -27,9 +33,9 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 		accounts: account.NewReader(n.lease, askTimeout, n.rules, n.clock.wall),
 		segments: &idSegments{databases: n.databases}, real: watch.NewServer(d.Name),
 	}
-	commit, err := id.accounts.Prepare(d.accounts(), d.AuthFile)
+	commit, err := id.accounts.Prepare(d.Accounts(), d.AuthFile)
 	if err != nil {
-		return nil, unreadFile(err)
+		return nil, config.UnreadAccounts(err)
 	}
 	commit()
 	id.segments.choose(n.settings)
@@ -41,7 +47,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 }
 
 // idSettings are the settings of its server.
-func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
+func (n *Node) idSettings(id *idDatabase, d config.IDDatabase) idserver.Settings {
 	return idserver.Settings{
 		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.unavailable,
 		Parameters: id.real.Parameters, Accounts: id.accounts.Last, Console: n.console(),
@@ -51,18 +57,18 @@ func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 }
 
 // prepareIDDatabase is its part of a Reload. Nothing changes before commit, which cannot fail.
-func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
+func (n *Node) prepareIDDatabase(next config.Settings) (commit func(), err error) {
 	id := n.id
 	if id == nil {
 		return func() {}, nil
 	}
-	if place := elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == idAuthTrust {
-		return nil, trustedElsewhere(place) // the same check as in openListener
+	if place := config.Elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == config.IDAuthTrust {
+		return nil, config.TrustedElsewhere(place) // the same check as in openListener
 	}
 	d := next.IDDatabase
-	read, err := id.accounts.Prepare(d.accounts(), d.AuthFile)
+	read, err := id.accounts.Prepare(d.Accounts(), d.AuthFile)
 	if err != nil {
-		return nil, unreadFile(err)
+		return nil, config.UnreadAccounts(err)
 	}
 	return func() {
 		_ = id.server.Change(n.idSettings(id, d)) // complete has checked it
@@ -72,7 +78,7 @@ func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
 }
 
 // nextIDDatabase takes from new settings what a Reload may change. The name stays, and whether there is an ID database.
-func (n *Node) nextIDDatabase(d IDDatabase) IDDatabase {
+func (n *Node) nextIDDatabase(d config.IDDatabase) config.IDDatabase {
 	name := n.settings.IDDatabase.Name
 	if name == "" || d.Name == "" {
 		return n.current.Load().IDDatabase

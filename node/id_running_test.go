@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/node"
+	"pgflurry/config"
 	"pgflurry/proxy/scram"
 	"pgflurry/report"
 	"pgflurry/tests/support/server"
@@ -23,7 +23,7 @@ const (
 )
 
 // withAccount returns settings of a node with an ID database, and adds an account to the lease database.
-func withAccount(t *testing.T, name string) node.Settings {
+func withAccount(t *testing.T, name string) config.Given {
 	t.Helper()
 	s := settings(t, server.Migrated(t), name)
 	s.IDDatabase.Name = "ids"
@@ -126,14 +126,14 @@ func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *te
 	}
 	r.log.await(t, "nobody can log in to it")
 	server.Do(t, owner, "CALL pgflurry.grant_lease('"+role+"')")
-	if err := r.Reload(s); err != nil { // reads the accounts at once
+	if err := r.reload(s); err != nil { // reads the accounts at once
 		t.Fatal(err)
 	}
 	r.tells(t, "an account", func(s report.State) bool {
 		return s.IDDatabase.Accounts.Count == 1 && s.IDDatabase.Accounts.Problem == ""
 	})
 	server.Do(t, owner, "ALTER TABLE pgflurry.client RENAME TO other")
-	if err := r.Reload(s); err != nil {
+	if err := r.reload(s); err != nil {
 		t.Fatal(err)
 	}
 	told = r.tells(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
@@ -190,13 +190,13 @@ func TestAReloadChangesTheRulesOfAnIDDatabaseAllOrNone(t *testing.T) {
 	r := start(t, s)
 	wrong := s
 	wrong.IDDatabase.MaxSessions, wrong.IDDatabase.AuthFile = 7, "/not/there"
-	server.Says(t, r.Reload(wrong), "--id-auth-file: open /not/there")
+	server.Says(t, r.reload(wrong), "--id-auth-file: open /not/there")
 	if limit := r.State().IDDatabase.Limit; limit != 0 {
 		t.Errorf("a reload with an error has changed the limit to %d", limit)
 	}
 	changed := s
 	changed.IDDatabase.Name, changed.IDDatabase.MaxSessions = "other", 7 // a new name waits for a restart
-	if err := r.Reload(changed); err != nil {
+	if err := r.reload(changed); err != nil {
 		t.Fatal(err)
 	}
 	if d := r.State().IDDatabase; d.Limit != 7 || d.Name != "ids" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"pgflurry/config"
 	"pgflurry/watch"
 )
 
@@ -15,7 +16,7 @@ type idSegments struct {
 }
 
 // choose sets the database whose segments sessions get from now on.
-func (s *idSegments) choose(settings Settings) {
+func (s *idSegments) choose(settings config.Settings) {
 	name := settings.IDDatabase.Segments
 	if name == "" && len(settings.Databases) == 1 {
 		name = settings.Databases[0]

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/outcome"
-	"pgflurry/proxy"
 )
 
 const (
@@ -23,19 +23,16 @@ const (
 
 // Listen opens the listener for clients. It takes over a Unix socket that no process serves any more. The mode of such
 // a socket says who may connect.
-func Listen(address string, mode fs.FileMode) (net.Listener, error) {
+func Listen(at config.Address, mode fs.FileMode) (net.Listener, error) {
 	if mode == 0 {
 		mode = usualMode
 	}
-	return listen("listen", address, mode)
+	return listen("listen", at, mode)
 }
 
 // listen opens an address. Errors name the flag.
-func listen(flag, address string, mode fs.FileMode) (net.Listener, error) {
-	network, place, err := ParseAddress(flag, address)
-	if err != nil {
-		return nil, err
-	}
+func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, error) {
+	network, place := at.Network, at.Address
 	if network == "unix" {
 		switch c, err := net.DialTimeout(network, place, time.Second); {
 		case err == nil:
@@ -61,7 +58,7 @@ func listen(flag, address string, mode fs.FileMode) (net.Listener, error) {
 	}
 	ln, err := open.Listen(context.Background(), network, place)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, address, err)
+		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, place, err)
 	}
 	if open.Control != nil {
 		if err := os.Chmod(place, mode); err != nil {
@@ -74,16 +71,16 @@ func listen(flag, address string, mode fs.FileMode) (net.Listener, error) {
 
 // openListener opens the listener for clients, or takes the one that was handed over. It refuses a proxy in front of
 // itself.
-func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
+func openListener(s config.Settings) (ln net.Listener, err error) {
 	if ln = s.Listener; ln == nil {
-		ln, err = Listen(s.Listen, s.ListenMode)
+		ln, err = Listen(s.At, s.ListenMode)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = notItself(ln.Addr(), upstream, leaseDatabase)
-	if place := elsewhere(ln.Addr()); err == nil && place != "" && s.IDDatabase.Auth == idAuthTrust {
-		err = trustedElsewhere(place) // "localhost" may be another machine
+	err = notItself(ln.Addr(), s.Hosts, s.Lease.Config)
+	if place := config.Elsewhere(ln.Addr()); err == nil && place != "" && s.IDDatabase.Auth == config.IDAuthTrust {
+		err = config.TrustedElsewhere(place) // "localhost" may be another machine
 	}
 	if err != nil {
 		ln.Close()
@@ -94,7 +91,7 @@ func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnCo
 
 // notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease database
 // behind the proxy itself is refused, too: at the end the worker could not be released.
-func notItself(own net.Addr, upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) error {
+func notItself(own net.Addr, upstream []config.Address, leaseDatabase *pgx.ConnConfig) error {
 	for _, h := range upstream {
 		if isOwn(own, h.Network, h.Address) {
 			return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it",

@@ -11,13 +11,17 @@ import (
 	"syscall"
 	"testing"
 
+	"pgflurry/config"
 	"pgflurry/node"
 )
+
+// socketAt is the address of a Unix socket.
+func socketAt(path string) config.Address { return config.Address{Network: "unix", Address: path} }
 
 func TestASocketHasTheModeOfPostgreSQLsOrThatOfTheSettings(t *testing.T) {
 	for mode, expected := range map[fs.FileMode]fs.FileMode{0: 0o777, 0o600: 0o600, 0o770: 0o770} {
 		path := filepath.Join(t.TempDir(), "socket")
-		ln, err := node.Listen(path, mode)
+		ln, err := node.Listen(socketAt(path), mode)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,11 +44,11 @@ func TestASocketThatAProcessHoldsWithoutListeningIsNotTaken(t *testing.T) {
 	if err := syscall.Bind(held, &syscall.SockaddrUnix{Name: path}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.Listen(path, 0); err == nil || !strings.Contains(err.Error(), "does not listen on it") {
+	if _, err := node.Listen(socketAt(path), 0); err == nil || !strings.Contains(err.Error(), "does not listen on it") {
 		t.Errorf("a socket that is about to be listened on: %v", err)
 	}
 	syscall.Close(held)
-	ln, err := node.Listen(path, 0)
+	ln, err := node.Listen(socketAt(path), 0)
 	if err != nil {
 		t.Fatalf("the socket of a process that has ended: %v", err)
 	}

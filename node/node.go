@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/draw"
 	"pgflurry/fresh"
@@ -35,7 +36,7 @@ const connectionAge = 30 * time.Second
 
 // A Node is one process of the product: it joins proxy, lease, generator, segments and watch.
 type Node struct {
-	settings  Settings
+	settings  config.Settings
 	log       *slog.Logger
 	endLog    func()
 	clock     clock
@@ -62,21 +63,20 @@ type Node struct {
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
-	password  atomic.Pointer[string]   // of the lease role
-	current   atomic.Pointer[Settings] // settings with what Reload has changed
-	asking    sync.Mutex               // held by the one question for a history
+	password  atomic.Pointer[string]          // of the lease role
+	current   atomic.Pointer[config.Settings] // settings with what Reload has changed
+	asking    sync.Mutex                      // held by the one question for a history
 }
 
-// New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run. The caller
-// must call Run, which closes what New has opened.
-func New(s Settings) (_ *Node, err error) {
+// New checks the settings, reads the file of accounts, and opens the listeners. Nothing is served before Run. The
+// caller must call Run, which closes what New has opened.
+func New(s config.Settings) (_ *Node, err error) {
 	defer func() {
 		if err != nil {
-			s.closeHandedOver()
+			s.CloseHandedOver()
 		}
 	}()
-	leaseConfig, err := s.complete()
-	if err != nil {
+	if err = s.Complete(); err != nil {
 		return nil, outcome.As(outcome.Usage, err)
 	}
 	clock, err := newClock(s.Log)
@@ -100,9 +100,9 @@ func New(s Settings) (_ *Node, err error) {
 		Explain: connstring.Explain,
 	}
 	n.unread.Store(&namespaceUnread)
-	n.lease = n.withPassword(leaseConfig)
-	if n.hosts, err = parseUpstream(s.Upstream); err != nil {
-		return nil, err
+	n.lease = n.withPassword(s.Lease.Config.Copy())
+	for _, h := range s.Hosts {
+		n.hosts = append(n.hosts, proxy.Host(h))
 	}
 	if err = n.join(); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func New(s Settings) (_ *Node, err error) {
 	if n.admin, err = openAdmin(s.Admin); err != nil {
 		return nil, err
 	}
-	if n.listener, err = s.openListener(n.hosts, leaseConfig); err != nil {
+	if n.listener, err = openListener(s); err != nil {
 		if n.admin != nil {
 			n.admin.Close()
 		}
@@ -127,10 +127,7 @@ func (n *Node) join() error {
 		return outcome.As(outcome.Usage, err)
 	}
 	n.primary = n.newPrimary()
-	s, err := n.proxySettings(n.settings)
-	if err != nil {
-		return err
-	}
+	s := n.proxySettings(n.settings)
 	if n.proxy, err = proxy.New(s); err != nil {
 		return err
 	}
@@ -142,7 +139,7 @@ func (n *Node) join() error {
 	list()
 	n.tellLimits(n.settings, s)
 	n.current.Store(&n.settings)
-	n.tookOver(n.settings.TLS, s)
+	n.tookOver(n.settings)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/config"
 	"pgflurry/hint"
 	"pgflurry/node"
 	"pgflurry/tests/support/server"
@@ -28,24 +29,27 @@ func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for says, change := range map[string]func(*node.Settings){
-		"--listen is missing":         func(s *node.Settings) { s.Listen = "" },
-		"--upstream is missing":       func(s *node.Settings) { s.Upstream = "" },
-		"--lease-database is missing": func(s *node.Settings) { s.LeaseDatabase = "" },
-		"--node is missing":           func(s *node.Settings) { s.Name = "" },
-		"--window is 10ms":            func(s *node.Settings) { s.Window = 10 * time.Millisecond },
-		"--window is 24h0m0.001s":     func(s *node.Settings) { s.Window = 24*time.Hour + time.Millisecond },
-		"--drain-timeout is -1s":      func(s *node.Settings) { s.DrainTimeout = -time.Second },
-		"--max-connections is -1":     func(s *node.Settings) { s.Limits.MaxConnections = -1 },
-		"--client-tls-cert":           func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
-		"own --listen":                func(s *node.Settings) { s.Upstream = own },
-		"--admin-listen ":             func(s *node.Settings) { s.Admin.Listen = taken.Addr().String() },
-		"--listen ":                   func(s *node.Settings) { s.Admin.Listen = own },
+	for says, change := range map[string]func(*config.Given){
+		"--listen is missing":         func(s *config.Given) { s.Listen = "" },
+		"--upstream is missing":       func(s *config.Given) { s.Upstream = "" },
+		"--lease-database is missing": func(s *config.Given) { s.LeaseDatabase = "" },
+		"--node is missing":           func(s *config.Given) { s.Name = "" },
+		"--window is 10ms":            func(s *config.Given) { s.Window = 10 * time.Millisecond },
+		"--window is 24h0m0.001s":     func(s *config.Given) { s.Window = 24*time.Hour + time.Millisecond },
+		"--drain-timeout is -1s":      func(s *config.Given) { s.DrainTimeout = -time.Second },
+		"--max-connections is -1":     func(s *config.Given) { s.Limits.MaxConnections = -1 },
+		"--client-tls-cert":           func(s *config.Given) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
+		"own --listen":                func(s *config.Given) { s.Upstream = own },
+		"--admin-listen ":             func(s *config.Given) { s.AdminListen = taken.Addr().String() },
+		"--listen ":                   func(s *config.Given) { s.AdminListen = own },
 	} {
-		s := node.Settings{Listen: own, Upstream: "127.0.0.1:1", LeaseDatabase: closed, Name: "n", Window: time.Minute}
-		s.Admin.Listen = operators
+		s := config.Given{
+			Settings: config.Settings{Name: "n", Window: time.Minute},
+			Listen:   own, Upstream: "127.0.0.1:1", LeaseDatabase: closed,
+		}
+		s.AdminListen = operators
 		change(&s)
-		if n, err := node.New(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
+		if n, err := opened(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v and %v; expected no node, and an error with %q", n, err, says)
 		}
 		for _, address := range []string{own, operators} {
@@ -182,7 +186,7 @@ func TestAFileThatIsNoSocketIsNotTakenOver(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if ln, err := node.Listen(path, 0); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if ln, err := node.Listen(socketAt(path), 0); err == nil || !strings.Contains(err.Error(), "is no socket") {
 		t.Errorf("%v and %v; expected that the file is no socket", ln, err)
 	}
 	if text, err := os.ReadFile(path); string(text) != "mine" {

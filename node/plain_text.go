@@ -5,19 +5,19 @@ import (
 	"log/slog"
 	"net"
 
+	"pgflurry/config"
 	"pgflurry/proxy/pgtls"
 )
 
 // warnOfPlainText logs what clients may send without TLS.
-func (n *Node) warnOfPlainText(s Settings) {
+func (n *Node) warnOfPlainText(s config.Settings) {
 	n.warnOfPlainLogins(s)
 	_, tcp := n.Addr().(*net.TCPAddr)
-	mode, _ := pgtls.ParseMode(s.TLS.Upstream) // complete has checked it
-	if !tcp || mode == pgtls.Disable || s.TLS.Client == clientRequire {
+	if !tcp || s.Keys.Upstream.Mode == pgtls.Disable || s.TLS.Client == config.ClientRequire {
 		return
 	}
 	level := slog.LevelInfo // on loopback nobody listens in
-	if elsewhere(n.Addr()) != "" {
+	if config.Elsewhere(n.Addr()) != "" {
 		level = slog.LevelWarn
 	}
 	n.log.Log(context.Background(), level, "clients may connect without TLS, and hostssl in pg_hba.conf does not "+
@@ -26,9 +26,9 @@ func (n *Node) warnOfPlainText(s Settings) {
 }
 
 // warnOfPlainLogins logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
-func (n *Node) warnOfPlainLogins(s Settings) {
-	place := elsewhere(n.Addr())
-	if s.IDDatabase.Auth != idAuthSCRAM || s.TLS.Client != clientDisable || place == "" {
+func (n *Node) warnOfPlainLogins(s config.Settings) {
+	place := config.Elsewhere(n.Addr())
+	if s.IDDatabase.Auth != config.IDAuthSCRAM || s.TLS.Client != config.ClientDisable || place == "" {
 		return
 	}
 	n.log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+

@@ -6,6 +6,9 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"pgflurry/config"
+	"pgflurry/proxy/pgtls"
 )
 
 // at is a listener that has only an address.
@@ -21,19 +24,22 @@ func TestPlainClientsThatHostsslSeesAsTLSAreTold(t *testing.T) {
 	elsewhere, loopback := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 	for name, c := range map[string]struct {
 		address net.Addr
-		tls     TLS
+		client  string
+		to      pgtls.Mode
 		level   string // "": nothing is said
 	}{
-		"from elsewhere":      {elsewhere, TLS{Client: clientAllow, Upstream: "verify-full"}, "WARN"},
-		"prefer, too":         {elsewhere, TLS{Client: clientDisable, Upstream: "prefer"}, "WARN"},
-		"on loopback":         {loopback, TLS{Client: clientDisable, Upstream: "require"}, "INFO"},
-		"by a socket":         {&net.UnixAddr{Net: "unix"}, TLS{Client: clientDisable, Upstream: "require"}, ""},
-		"with TLS only":       {elsewhere, TLS{Client: clientRequire, Upstream: "require"}, ""},
-		"plain on both sides": {elsewhere, TLS{Client: clientDisable, Upstream: "disable"}, ""},
+		"from elsewhere":      {elsewhere, config.ClientAllow, pgtls.VerifyFull, "WARN"},
+		"prefer, too":         {elsewhere, config.ClientDisable, pgtls.Prefer, "WARN"},
+		"on loopback":         {loopback, config.ClientDisable, pgtls.Require, "INFO"},
+		"by a socket":         {&net.UnixAddr{Net: "unix"}, config.ClientDisable, pgtls.Require, ""},
+		"with TLS only":       {elsewhere, config.ClientRequire, pgtls.Require, ""},
+		"plain on both sides": {elsewhere, config.ClientDisable, pgtls.Disable, ""},
 	} {
 		var log bytes.Buffer
 		n := &Node{log: slog.New(slog.NewTextHandler(&log, nil)), listener: at{address: c.address}}
-		n.warnOfPlainText(Settings{TLS: c.tls})
+		n.warnOfPlainText(config.Settings{
+			TLS: config.TLS{Client: c.client}, Keys: config.Keys{Upstream: pgtls.Upstream{Mode: c.to}},
+		})
 		said, told := log.String(), c.level != ""
 		if strings.Contains(said, says) != told || told && !strings.Contains(said, "level="+c.level) {
 			t.Errorf("%s: the log says %q; expected level %q", name, said, c.level)

@@ -7,32 +7,28 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/connstring"
+	"pgflurry/config"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
 
 // Reload applies what may change while clients are connected, and ignores all else in s. These may change: Limits,
-// Databases, TLS (with a new look at its files), IDDatabase (except its name) and the password in LeaseDatabase. New
+// Databases, TLS (with what its files hold), IDDatabase (except its name) and the password in Lease. New
 // connections use the new password. Open sessions stay, but calls in a database that is no longer listed are relayed at
 // once. Connections that the node keeps are replaced at their next use. After an error nothing has changed.
-func (n *Node) Reload(s Settings) error {
+func (n *Node) Reload(s config.Settings) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
 	next := n.settings
-	next.Limits, next.TLS, next.Databases = s.Limits, s.TLS, s.Databases
+	next.Limits, next.TLS, next.Keys, next.Databases = s.Limits, s.TLS, s.Keys, s.Databases
 	next.IDDatabase = n.nextIDDatabase(s.IDDatabase)
-	if connstring.SameButPassword(s.LeaseDatabase, next.LeaseDatabase) {
-		next.LeaseDatabase = s.LeaseDatabase
+	if s.Lease.SameButPassword(next.Lease) {
+		next.Lease = s.Lease
 	}
-	way, err := next.complete()
-	if err != nil {
+	if err := next.Complete(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	changed, err := n.proxySettings(next)
-	if err != nil {
-		return err
-	}
+	changed := n.proxySettings(next)
 	list, err := n.databases.Prepare(next.Databases)
 	if err != nil {
 		return err
@@ -46,7 +42,7 @@ func (n *Node) Reload(s Settings) error {
 	}
 	list()
 	ids()
-	n.password.Store(&way.Password)
+	n.password.Store(&next.Lease.Config.Password)
 	if before := n.current.Load(); before.TLS != next.TLS || before.IDDatabase != next.IDDatabase {
 		n.warnOfPlainText(next)
 	}
@@ -54,7 +50,7 @@ func (n *Node) Reload(s Settings) error {
 	n.warnOfExposed(next)
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
-	n.tookOver(next.TLS, changed)
+	n.tookOver(next)
 	n.suspect()
 	return nil
 }
@@ -73,8 +69,8 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	return way
 }
 
-// proxySettings are the settings of the proxy. It reads the files of TLS.
-func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
+// proxySettings are the settings of the proxy.
+func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
 		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
@@ -87,9 +83,10 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	if n.primary != nil {
 		asked = len(n.hosts)
 	}
-	s.Limits.apply(&p, len(s.Databases), asked, descriptors())
-	err := s.TLS.apply(&p)
-	return p, outcome.As(outcome.Usage, err)
+	applyLimits(s.Limits, &p, len(s.Databases), asked, descriptors())
+	applyTLS(s, &p)
+	warnOfExpired(s, n.log)
+	return p
 }
 
 // numbersOf is what a session to a database draws its numbers from; nil: nothing.
@@ -101,13 +98,13 @@ func (n *Node) numbersOf(database string) proxy.Segments {
 }
 
 // tellLimits logs the limits and what TLS does not protect, if they have changed.
-func (n *Node) tellLimits(s Settings, p proxy.Settings) {
+func (n *Node) tellLimits(s config.Settings, p proxy.Settings) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
 		n.log.Info("limits on clients", "clients", limit(p.MaxClients), "max_connections", limit(p.MaxSessions),
 			"max_logins", limit(p.MaxLogins), "max_logins_per_address", limit(p.MaxLoginsPerAddress))
 	}
 	if before == nil || before.TLS != s.TLS {
-		s.TLS.warn(n.log, p.Upstream)
+		warnOfTLS(s, n.log)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/node"
+	"pgflurry/config"
 	"pgflurry/tests/support/server"
 )
 
@@ -22,16 +22,16 @@ func TestInvariant8AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t 
 	if at.IsZero() {
 		t.Error("the start is no reading of the configuration")
 	}
-	for says, change := range map[string]func(*node.Settings){
-		"--max-connections is -1":       func(s *node.Settings) { s.Limits.MaxConnections = -1 },
-		"--databases has an empty name": func(s *node.Settings) { s.Databases = []string{""} },
-		"--client-tls-cert: open":       func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/no", "/no" },
-		"--client-tls require needs":    func(s *node.Settings) { s.TLS.Client = "require" },
+	for says, change := range map[string]func(*config.Given){
+		"--max-connections is -1":       func(s *config.Given) { s.Limits.MaxConnections = -1 },
+		"--databases has an empty name": func(s *config.Given) { s.Databases = []string{""} },
+		"--client-tls-cert: open":       func(s *config.Given) { s.TLS.ClientCert, s.TLS.ClientKey = "/no", "/no" },
+		"--client-tls require needs":    func(s *config.Given) { s.TLS.Client = "require" },
 	} {
 		wrong := s
 		wrong.Limits.MaxConnections, wrong.Databases = 1, []string{"other"}
 		change(&wrong)
-		if err := r.Reload(wrong); err == nil || !strings.Contains(err.Error(), says) {
+		if err := r.reload(wrong); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v; expected %q", err, says)
 		}
 		if st := r.State(); st.Reloaded != at || len(st.Databases) != 1 || st.Databases[0].Name == "other" {
@@ -42,7 +42,7 @@ func TestInvariant8AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t 
 	changed := s
 	changed.Limits.MaxConnections = 1
 	changed.Listen, changed.Upstream, changed.Name = "/none", "/none", "another" // these are ignored
-	if err := r.Reload(changed); err != nil {
+	if err := r.reload(changed); err != nil {
 		t.Fatal(err)
 	}
 	if st := r.State(); !st.Reloaded.After(at) || st.Sessions.Limit != 1 || !st.Sessions.Full || st.Name != s.Name {

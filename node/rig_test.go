@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/config"
 	"pgflurry/node"
 	"pgflurry/tests/support/server"
 )
@@ -72,20 +73,39 @@ type running struct {
 }
 
 // settings are for a node in front of the database at a URL.
-func settings(t *testing.T, direct, name string) node.Settings {
+func settings(t *testing.T, direct, name string) config.Given {
 	t.Helper()
-	return node.Settings{
-		Listen: "127.0.0.1:0", Upstream: server.Parse(t, direct).Host, LeaseDatabase: direct, Name: name,
-		Window: 30 * time.Second, DrainTimeout: server.Patience,
+	return config.Given{
+		Settings: config.Settings{Name: name, Window: 30 * time.Second, DrainTimeout: server.Patience},
+		Listen:   "127.0.0.1:0", Upstream: server.Parse(t, direct).Host, LeaseDatabase: direct,
 	}
 }
 
+// opened is a node with these settings.
+func opened(g config.Given) (*node.Node, error) {
+	s, err := g.Parse()
+	if err != nil {
+		s.CloseHandedOver()
+		return nil, err
+	}
+	return node.New(s)
+}
+
+// reload gives the settings to the node.
+func (r *running) reload(g config.Given) error {
+	s, err := g.Parse()
+	if err != nil {
+		return err
+	}
+	return r.Reload(s)
+}
+
 // start runs a node, after the changes. The end of the test ends it, if the test has not.
-func start(t *testing.T, s node.Settings, change ...func(*node.Node)) *running {
+func start(t *testing.T, s config.Given, change ...func(*node.Node)) *running {
 	t.Helper()
 	log := &journal{more: make(chan struct{})}
 	s.Log = slog.New(slog.NewTextHandler(log, nil))
-	n, err := node.New(s)
+	n, err := opened(s)
 	if err != nil {
 		t.Fatal(err)
 	}

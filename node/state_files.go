@@ -3,7 +3,7 @@ package node
 import (
 	"time"
 
-	"pgflurry/proxy"
+	"pgflurry/config"
 	"pgflurry/report"
 )
 
@@ -14,14 +14,14 @@ type configured struct {
 }
 
 // tookOver records a configuration that is in use: at the start, and after each Reload.
-func (n *Node) tookOver(t TLS, s proxy.Settings) {
+func (n *Node) tookOver(s config.Settings) {
 	c := &configured{at: n.clock.wall()}
-	if client := s.ClientTLS; client != nil {
-		c.certificates = append(c.certificates, report.Certificate{File: t.ClientCert, Until: client.Until()})
+	if client := s.Keys.Client; client != nil {
+		c.certificates = append(c.certificates, report.Certificate{File: s.TLS.ClientCert, Until: client.Until()})
 	}
-	if shown := s.UpstreamTLS.Certificate; shown != nil {
+	if shown := s.Keys.Upstream.Certificate; shown != nil {
 		c.certificates = append(c.certificates, report.Certificate{
-			File: t.UpstreamCert, Until: shown.Leaf.NotAfter, // readCertificate has parsed it
+			File: s.TLS.UpstreamCert, Until: shown.Leaf.NotAfter, // X509KeyPair has parsed it
 		})
 	}
 	n.configured.Store(c)

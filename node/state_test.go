@@ -81,7 +81,7 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 	}
 	renewed := ca.Issue(t, authority.Leaf{})
 	renewed.Write(t, dir, "clients")
-	if err := r.Reload(s); err != nil {
+	if err := r.reload(s); err != nil {
 		t.Fatal(err)
 	}
 	second := r.State()
@@ -89,7 +89,7 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 		t.Errorf("after a reload it tells %v, read at %v", second.Certificates, second.Reloaded)
 	}
 	authority.Write(t, dir, "clients.crt", []byte("half a"))
-	if err := r.Reload(s); err == nil {
+	if err := r.reload(s); err == nil {
 		t.Error("half a certificate was taken over")
 	}
 	third := r.State()

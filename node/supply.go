@@ -53,7 +53,7 @@ func (n *Node) supply(ctx context.Context) error {
 		close(n.answering)
 	})
 	beside.Go(func() { n.passOn(ctx, keeper) })
-	if n.settings.surveyPause() > 0 {
+	if surveyPause(n.settings) > 0 {
 		beside.Go(func() { n.newSurvey(keeper).run(ctx) })
 	}
 	err = keeper.Run(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/lease"
@@ -22,11 +23,11 @@ const (
 )
 
 // surveyPause is the pause between two readings of the worker table; 0: no reading.
-func (s *Settings) surveyPause() time.Duration {
+func surveyPause(s config.Settings) time.Duration {
 	switch {
 	case s.Survey > 0:
 		return max(s.Survey, leastSurvey)
-	case s.Admin.Listen != "" || s.Admin.Listener != nil || s.IDDatabase.Name != "":
+	case s.Admin.Is() || s.IDDatabase.Name != "":
 		return usualSurvey
 	}
 	return 0
@@ -54,7 +55,7 @@ type survey struct {
 
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
-		pause:  n.settings.surveyPause(),
+		pause:  surveyPause(n.settings),
 		asker:  fresh.NewAsker(n.asLease, askTimeout, n.rules.Named(surveyName)),
 		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/config"
 	"pgflurry/report"
 )
 
@@ -35,13 +36,13 @@ func TestTheTableIsReadForOperatorsAlsoBehindASocketThatWasHandedOver(t *testing
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	for pause, a := range map[time.Duration][]Admin{
+	for pause, a := range map[time.Duration][]config.Admin{
 		0:           {{}},
-		usualSurvey: {{Listen: "127.0.0.1:0"}, {Listener: opened}},
+		usualSurvey: {{At: config.Address{Network: "tcp", Address: "127.0.0.1:0"}}, {Listener: opened}},
 	} {
 		for _, admin := range a {
-			if s := (Settings{Admin: admin}); s.surveyPause() != pause {
-				t.Errorf("with %+v it is read every %v; expected %v", admin, s.surveyPause(), pause)
+			if got := surveyPause(config.Settings{Admin: admin}); got != pause {
+				t.Errorf("with %+v it is read every %v; expected %v", admin, got, pause)
 			}
 		}
 	}

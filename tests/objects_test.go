@@ -39,7 +39,7 @@ var tooLarge = map[string]int{
 	"fields proxy.session":             31,
 	"fields node.Node":                 29,
 	"fields idserver.session":          25,
-	"circle of files node":             24,
+	"circle of files node":             19,
 	"circle of files proxy":            24,
 	"circle of files idserver":         17,
 	"circle of files idserver/command": 14,

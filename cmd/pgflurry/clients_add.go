@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/account"
+	"pgflurry/config"
 	"pgflurry/hint"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
@@ -55,6 +56,7 @@ script may run again.`,
 	flags.BoolVar(&a.verifier, "verifier-stdin", false, "read a verifier from standard input instead of a password")
 	flags.BoolVar(&a.certificateOnly, "certificate-only", false, "the client has no password, but a certificate")
 	flags.BoolVar(&a.replace, "replace", false, "replace a client that exists")
+	describe(flags, config.Row{Name: "valid-until", Enum: []string{"never"}}) // beside times and durations
 	asksConsent(cmd, "replace")
 	cmd.MarkFlagsMutuallyExclusive("verifier-stdin", "certificate-only")
 	return cmd

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/account"
+	"pgflurry/config"
 	"pgflurry/namespace"
 )
 
@@ -56,5 +57,6 @@ password. Open sessions stay.`,
 	cmd.Flags().StringVar(&at, "at", atNow,
 		"last `TIME` at which it may log in: 2027-01-31T18:00:00Z, a duration from now such as 720h, "+
 			"now, or never")
+	describe(cmd.Flags(), config.Row{Name: "at", Enum: []string{atNow, "never"}})
 	return cmd
 }

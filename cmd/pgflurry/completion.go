@@ -8,34 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
-	"pgflurry/sqlfuncs"
 )
-
-// enumerated lists the flags that take one of a few values, for completion by a shell.
-var enumerated = map[string][]string{
-	"log-level":    {"debug", "info", "warn", "error"},
-	"log-format":   {"text", "json"},
-	"client-tls":   {"disable", "allow", "require"},
-	"client-auth":  {"relay", "password"},
-	"upstream-tls": {"disable", "prefer", "require", "verify-ca", "verify-full"},
-	"valid-until":  {"never"}, // beside times and durations
-	"at":           {atNow, "never"},
-	// beside durations
-	"restart-quarantine": {"0s", "default"},
-	"functions":          {sqlfuncs.Snowflake, sqlfuncs.All},
-	"layout":             {"twitter", "datacenter", "javascript", "41/0/10/12"},
-}
-
-// files says whether a flag takes the name of a file or a folder, so that a shell completes paths. For every other flag
-// a path would be wrong.
-func files(flag string) bool {
-	for _, part := range []string{"tls-", "-file", "listen", "upstream", "config", "data", "bin"} {
-		if strings.Contains(flag, part) && flag != "database" && flag != "databases" {
-			return true
-		}
-	}
-	return false
-}
 
 // complete sets up completion of flag values, for cmd and all its subcommands.
 func complete(cmd *cobra.Command) {
@@ -43,12 +16,12 @@ func complete(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions // no command takes the name of a file
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		values, few := enumerated[f.Name]
-		if !few && files(f.Name) {
-			return
+		if has(f, factPath) {
+			return // a shell completes paths itself
 		}
 		// RegisterFlagCompletionFunc fails only if the flag has a function already.
-		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		values := cobra.FixedCompletions(f.Annotations[factEnum], cobra.ShellCompDirectiveNoFileComp)
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, values)
 	})
 	for _, sub := range cmd.Commands() {
 		complete(sub)

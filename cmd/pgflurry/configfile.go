@@ -91,7 +91,7 @@ func (c *configuration) takeKey(values place, file tomlFile, key string, keys ma
 // secretOf is the flag whose value is in the file that this key names; nil for other keys.
 func (c *configuration) secretOf(key string) *pflag.Flag {
 	name, is := strings.CutSuffix(key, keyOfFile)
-	if f := c.flags.Lookup(name); is && f != nil && isSecret(f) {
+	if f := c.flags.Lookup(name); is && f != nil && has(f, factSecret) {
 		return f
 	}
 	return nil
@@ -108,7 +108,7 @@ func valueOf(f *pflag.Flag, value any) (given, error) {
 		}
 	case int64:
 		text = strconv.FormatInt(v, 10)
-		if kind == "int" || f.Name == "datacenter" { // absent by default, and so a string flag
+		if kind == "int" || has(f, factNumber) {
 			return given{values: []string{text}}, nil
 		}
 	case bool:
@@ -183,9 +183,9 @@ func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
 	err := fmt.Errorf("key %s in %s is the name of no flag", shown, file.place(key))
 	var names []string
 	c.flags.VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[commandLineOnly] == nil && !ownFlag(f) && f.Name != configFlag {
+		if !has(f, factCommandLineOnly) && !ownFlag(f) && f.Name != configFlag {
 			names = append(names, f.Name)
-			if isSecret(f) {
+			if has(f, factSecret) {
 				names = append(names, f.Name+keyOfFile)
 			}
 		}

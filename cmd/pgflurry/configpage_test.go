@@ -34,13 +34,13 @@ func row(f *pflag.Flag) string {
 	}
 	place, hangup := "`"+variable(f.Name)+"`", "needs a restart"
 	switch {
-	case f.Annotations[commandLineOnly] != nil:
+	case has(f, factCommandLineOnly):
 		place, hangup = "command line only", "–"
 	case f.Name == configFlag:
 		hangup = "–"
-	case f.Name == "lease-database":
+	case slices.Contains(f.Annotations[factReloads], reloadsPassword):
 		hangup = "its password **changes**"
-	case f.Annotations[reloads] != nil:
+	case has(f, factReloads):
 		hangup = "**changes**"
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |", f.Name, place, kinds[f.Value.Type()], usual, hangup)
@@ -66,7 +66,7 @@ func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
 	if !slices.Equal(has, want) {
 		t.Errorf("the table of docs/configuration.md has to be\n%s", strings.Join(want, "\n"))
 	}
-	for _, name := range secretFlags {
+	for _, name := range secrets() {
 		if !strings.Contains(string(page), "`--"+name+"`") {
 			t.Errorf("the page does not say that --%s may stand in a file", name)
 		}
@@ -94,7 +94,7 @@ func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
 		t.Error(err)
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[commandLineOnly] == nil && !ownFlag(f) && f.Name != configFlag &&
+		if !has(f, factCommandLineOnly) && !ownFlag(f) && f.Name != configFlag &&
 			!strings.HasPrefix(c.origins[f.Name], "key "+f.Name) {
 			t.Errorf("the example does not show %s", f.Name)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/namespace"
@@ -88,6 +89,8 @@ base32.
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
 	flags.StringVar(&f.database, "database", "",
 		"`URL` of a database of the namespace, whose layout is used: "+connstring.Form)
+	describe(flags, config.Row{Name: "layout", Enum: layouts})
+	describe(flags, config.Row{Name: "database", Secret: true})
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgflurry/config"
 	"pgflurry/migrations"
 	"pgflurry/node"
 )
@@ -27,7 +28,7 @@ type demoSettings struct {
 	postgres string // URL of an existing server; empty: start a private one
 	bin      string // folder of server binaries; empty: search for them
 	image    string // Docker image; empty: binaries first
-	log      logSettings
+	format   string
 	lost     func() int64 // number of log lines that were dropped
 }
 
@@ -42,7 +43,7 @@ const (
 )
 
 func newDemo() *cobra.Command {
-	s := demoSettings{log: logSettings{level: "warn"}}
+	var s demoSettings
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start everything on this machine and draw the first IDs",
@@ -63,7 +64,7 @@ data folder stays, and the next run uses it again.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.usual = !cmd.Flags().Changed("listen")
 			s.anyAdmin = !cmd.Flags().Changed("admin-listen")
-			log, queue, err := s.log.open(cmd.ErrOrStderr())
+			log, queue, err := openLog(cmd.ErrOrStderr(), slog.LevelWarn, s.format)
 			if err != nil {
 				return err
 			}
@@ -86,7 +87,11 @@ data folder stays, and the next run uses it again.`,
 		"folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")
 	f.StringVar(&s.image, "docker-image", "",
 		"run the private server from this Docker image (default postgres:17, if no binaries are found)")
-	s.log.formatFlag(f)
+	formatFlag(f, &s.format)
+	describe(f, config.Row{Name: "postgres", Secret: true})
+	for _, name := range []string{"listen", "admin-listen", "data", "bin"} {
+		describe(f, config.Row{Name: name, File: true})
+	}
 	cmd.MarkFlagsMutuallyExclusive("postgres", "bin", "docker-image")
 	return cmd
 }
@@ -120,7 +125,11 @@ func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logge
 
 // checkListen checks, before anything is created, that the address is free and that clients can reach it.
 func (s demoSettings) checkListen() error {
-	probe, err := node.Listen(s.listen, 0)
+	at, err := config.ParseAddress("listen", s.listen)
+	if err != nil {
+		return err
+	}
+	probe, err := node.Listen(at, 0)
 	if err != nil {
 		return err
 	}
@@ -147,11 +156,18 @@ func (s demoSettings) freeAdmin() string {
 func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	n, err := node.New(node.Settings{
-		Listen: s.listen, Upstream: server.upstream, LeaseDatabase: server.url, Name: demoNode(),
-		Window: 60 * time.Second, DrainTimeout: demoDrain, Admin: node.Admin{Listen: s.freeAdmin()},
-		Version: version(), Log: log, LinesLost: s.lost,
-	})
+	given := config.Given{
+		Settings: config.Settings{
+			Name: demoNode(), Window: 60 * time.Second, DrainTimeout: demoDrain, Version: version(),
+			Log: log, LinesLost: s.lost,
+		},
+		Listen: s.listen, Upstream: server.upstream, LeaseDatabase: server.url, AdminListen: s.freeAdmin(),
+	}
+	settings, err := given.Parse()
+	if err != nil {
+		return errors.Join(err, server.ended(ctx))
+	}
+	n, err := node.New(settings)
 	if err != nil {
 		return errors.Join(err, server.ended(ctx))
 	}

@@ -19,28 +19,10 @@ const variablePrefix = "PGFLURRY_"
 // named pgflurry.
 var foreignVariables = []string{"PGFLURRY_TEST_", "PGFLURRY_SERVICE_", "PGFLURRY_PORT"}
 
-// commandLineOnly is the annotation of a flag that only the command line may give. Its value says why.
-const commandLineOnly = "pgflurry_command_line_only"
-
-// asksConsent marks flags that consent to something dangerous. A person consents to one command. In the environment or
-// in a file, the consent would hold for every later command, too.
-func asksConsent(cmd *cobra.Command, names ...string) {
-	for _, name := range names {
-		annotate(cmd.Flags(), name, commandLineOnly, "consents to something")
-	}
-}
-
-// annotate sets an annotation of a flag.
-func annotate(flags *pflag.FlagSet, name, key, value string) {
-	if err := flags.SetAnnotation(name, key, []string{value}); err != nil {
-		panic(err) // the command has no such flag
-	}
-}
-
 // noConsent is the error if the environment or a file sets a flag that only the command line may give; nil for other
 // flags.
 func noConsent(f *pflag.Flag, origin string) error {
-	why := f.Annotations[commandLineOnly]
+	why := f.Annotations[factCommandLineOnly]
 	if why == nil {
 		return nil
 	}
@@ -91,7 +73,7 @@ func (c *configuration) environment(environ []string) place {
 		origin := "environment variable " + name
 		text, is := ours[name]
 		file, inFile := ours[name+variableOfFile]
-		inFile = inFile && isSecret(f)
+		inFile = inFile && has(f, factSecret)
 		switch err := noConsent(f, origin); {
 		case is && err != nil:
 			c.refuse(f.Name, err)
@@ -133,7 +115,7 @@ func addVariables(cmd *cobra.Command, known map[string]bool) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !ownFlag(f) {
 			known[variable(f.Name)] = true
-			known[variable(f.Name)+variableOfFile] = known[variable(f.Name)+variableOfFile] || isSecret(f)
+			known[variable(f.Name)+variableOfFile] = known[variable(f.Name)+variableOfFile] || has(f, factSecret)
 		}
 	})
 	for _, sub := range cmd.Commands() {

@@ -11,13 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgflurry/config"
 	"pgflurry/hint"
-	"pgflurry/node"
 	"pgflurry/outcome"
 )
-
-// defaultListen is the default address of serve for clients, which health asks.
-const defaultListen = "127.0.0.1:6432"
 
 // defaultAdmin is the default address of demo for operators, which health asks for --ready and --ids.
 const defaultAdmin = "127.0.0.1:6533"
@@ -56,12 +53,14 @@ why:
 			return probe(ctx, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", defaultListen,
+	cmd.Flags().StringVar(&listen, "listen", config.UsualListen,
 		"address the proxy listens on, as given to serve: host:port or path of a Unix socket")
 	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether a new session is served")
 	cmd.Flags().BoolVar(&ids, "ids", false, "ask the same, and whether all IDs come from memory")
 	cmd.Flags().StringVar(&operators, "admin-listen", defaultAdmin,
 		"address for operators, as given to serve, for --ready and --ids")
+	describe(cmd.Flags(), config.Row{Name: "listen", File: true})
+	describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
 	cmd.MarkFlagsMutuallyExclusive("ready", "ids")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
@@ -109,16 +108,16 @@ func probe(ctx context.Context, listen string) error {
 // dialable turns an address to listen on into one to connect to: "every interface" becomes the loopback. Errors name
 // the flag.
 func dialable(flag, listen string) (network, address string, err error) {
-	network, address, err = node.ParseAddress(flag, listen)
-	if err != nil || network == "unix" {
-		return network, address, err
+	at, err := config.ParseAddress(flag, listen)
+	if err != nil || at.Network == "unix" {
+		return at.Network, at.Address, err
 	}
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(at.Address)
 	if err != nil {
 		return "", "", outcome.As(outcome.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return network, net.JoinHostPort(host, port), nil
+	return at.Network, net.JoinHostPort(host, port), nil
 }

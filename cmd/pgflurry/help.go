@@ -5,31 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"pgflurry/config"
 )
 
 // helpColumns is the maximum width of help.
 const helpColumns = 100
-
-// manyFlags is from how many flags on the help groups them.
-const manyFlags = 15
-
-// flagGroups are the groups, in order. A flag belongs to the first group that takes it.
-var flagGroups = []struct {
-	title string
-	takes func(name string) bool
-}{
-	{"ID database: sessions without PostgreSQL", func(name string) bool {
-		return strings.HasPrefix(name, "id-") || name == "max-id-sessions"
-	}},
-	{"Limits on clients", func(name string) bool {
-		return strings.HasPrefix(name, "max-") || name == "login-timeout" || name == "client-tls-timeout"
-	}},
-	{"TLS and logins", func(name string) bool { return strings.Contains(name, "-tls") || name == "client-auth" }},
-	{"Configuration, log and operation", func(name string) bool {
-		return strings.HasPrefix(name, "admin-") || strings.HasPrefix(name, "log-") ||
-			strings.Contains(name, "config") || ownFlag(&pflag.Flag{Name: name})
-	}},
-}
 
 // wrapHelp fits the help of root and all its subcommands to helpColumns.
 func wrapHelp(root *cobra.Command) {
@@ -41,25 +22,28 @@ func wrapHelp(root *cobra.Command) {
 		".InheritedFlags.FlagUsages", "(.InheritedFlags.FlagUsagesWrapped 100)").Replace(root.UsageTemplate()))
 }
 
-// flagUsages lists the flags of a command, in groups if there are many.
+// flagUsages lists the flags of a command, below the headings that they have. cobra's own flags stand below the last.
 func flagUsages(all *pflag.FlagSet) string {
-	var first pflag.FlagSet
-	groups := make([]pflag.FlagSet, len(flagGroups))
-	count := 0
-	all.VisitAll(func(*pflag.Flag) { count++ })
+	below := make(map[string]*pflag.FlagSet)
+	for _, title := range append([]string{""}, config.Groups...) {
+		below[title] = &pflag.FlagSet{}
+	}
+	grouped := false
+	all.VisitAll(func(f *pflag.Flag) { grouped = grouped || has(f, factGroup) })
 	all.VisitAll(func(f *pflag.Flag) {
-		for i, g := range flagGroups {
-			if count >= manyFlags && g.takes(f.Name) {
-				groups[i].AddFlag(f)
-				return
-			}
+		title := ""
+		switch {
+		case has(f, factGroup):
+			title = f.Annotations[factGroup][0]
+		case grouped && ownFlag(f):
+			title = config.OperationGroup
 		}
-		first.AddFlag(f)
+		below[title].AddFlag(f)
 	})
-	text := "\nFlags:\n" + first.FlagUsagesWrapped(helpColumns)
-	for i := range groups {
-		if groups[i].HasAvailableFlags() {
-			text += "\n" + flagGroups[i].title + ":\n" + groups[i].FlagUsagesWrapped(helpColumns)
+	text := "\nFlags:\n" + below[""].FlagUsagesWrapped(helpColumns)
+	for _, title := range config.Groups {
+		if below[title].HasAvailableFlags() {
+			text += "\n" + title + ":\n" + below[title].FlagUsagesWrapped(helpColumns)
 		}
 	}
 	return strings.TrimRight(text, "\n")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -15,8 +16,7 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		"text": "", "json": "", "xml": `--log-format is "xml"; expected text or json`,
 	} {
 		var out bytes.Buffer
-		settings := logSettings{level: "info", format: format}
-		log, queue, err := settings.open(&out)
+		log, queue, err := openLog(&out, slog.LevelInfo, format)
 		if says != "" {
 			if err == nil || err.Error() != says {
 				t.Errorf("%s: %v", format, err)

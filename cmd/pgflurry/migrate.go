@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
+	"pgflurry/sqlfuncs"
 )
 
 // newMigrate is the command that installs, checks, prints and removes what pgflurry needs in a database.
@@ -53,6 +55,7 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339`, at least a day ago (default 2024-01-01T00:00:00Z"+otherwise+")")
+	describe(flags, config.Row{Name: "layout", Enum: layouts})
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
 	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is. No other database "+
 		"may have it: the region gets only the workers of that datacenter (default none"+otherwise+")")
@@ -70,7 +73,11 @@ func (f *layoutFlags) registerFunctions(flags *pflag.FlagSet, otherwise string) 
 	flags.StringVar(&f.functions, "functions", "", "`WHICH` functions get a name in schema public: snowflake, that is "+
 		"next_snowflake() and its kin, or all. Call the others with schema pgflurry, such as pgflurry.incr(key) "+
 		"(default snowflake"+otherwise+")")
+	describe(flags, config.Row{Name: "functions", Enum: []string{sqlfuncs.Snowflake, sqlfuncs.All}})
 }
+
+// layouts are examples of --layout for a shell.
+var layouts = []string{"twitter", "datacenter", "javascript", "41/0/10/12"}
 
 // settings checks what can be checked without a database.
 func (f *layoutFlags) settings() (migrations.Settings, error) {
@@ -94,13 +101,14 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 		s.Space = &space
 	}
 	var err error
-	s.Region, err = numberOf("region", f.region, "none")
+	s.Region, err = config.Number("region", f.region, "none")
 	return s, err
 }
 
 // databaseFlag adds --database, which is required: no command may guess which database to change.
 func databaseFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
+	describe(cmd.Flags(), config.Row{Name: "database", Secret: true})
 }
 
 // upFlags are the flags of up: for a new namespace, and for what the database is to become.
@@ -143,6 +151,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"or that of the existing namespace)")
 	flags.BoolVar(&f.originalDestroyed, "original-destroyed", false, "with --moved: the original of this copy is "+
 		"destroyed for good. Leave it out if \"pgflurry close\" was run on the original before the dump")
+	describe(flags, config.Row{Name: "join", Secret: true})
+	describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
 	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "moved", "original-destroyed", "copy",
 		"fresh-worker", "joins-complete", "restart-quarantine")
 }

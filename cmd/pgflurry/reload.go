@@ -9,20 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/hint"
-	"pgflurry/node"
 )
-
-// reloads is the annotation of a flag of serve whose value a SIGHUP changes in the running process.
-const reloads = "pgflurry_reloads"
-
-// mayChange marks such flags. A new value of any other flag waits for a restart, and the log says so.
-func mayChange(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		annotate(flags, name, reloads, "SIGHUP")
-	}
-}
 
 // A reloader gives a running node the current content of the configuration file and of the secret files. The command
 // line and the environment of a process cannot change, and win as they did at the start.
@@ -31,16 +21,16 @@ type reloader struct {
 	environ   []string
 	values    map[string]string // of the flags, as in force
 	threshold *slog.LevelVar    // level of the log
-	give      func(node.Settings) error
+	give      func(config.Settings) error
 	log       *slog.Logger
 	listener  net.Listener // from a service manager; nil: none
 }
 
-func newReloader(started *configuration, environ []string, o *serveOptions, s node.Settings,
-	give func(node.Settings) error,
+func newReloader(started *configuration, environ []string, o *serveOptions, s config.Settings,
+	give func(config.Settings) error,
 ) *reloader {
 	return &reloader{
-		started: started, environ: environ, values: valuesOf(started.flags), threshold: o.logs.threshold,
+		started: started, environ: environ, values: valuesOf(started.flags), threshold: &o.threshold,
 		give: give, log: s.Log, listener: s.Listener,
 	}
 }
@@ -56,7 +46,7 @@ func valuesOf(flags *pflag.FlagSet) map[string]string {
 // flags only, because values may be secrets.
 func (r *reloader) reload() {
 	var fresh serveOptions
-	fresh.node.Listener = r.listener // not opened again; the settings are checked against it
+	fresh.given.Listener = r.listener // not opened again; the settings are checked against it
 	c := r.read(&fresh)
 	s := fresh.settings(c)
 	err := c.err()
@@ -68,9 +58,7 @@ func (r *reloader) reload() {
 		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
 		return
 	}
-	if level, err := fresh.logs.least(); err == nil { // settings has checked it
-		r.threshold.Set(level)
-	}
+	r.threshold.Set(s.LogLevel)
 	changed, waiting := r.compare(c.flags)
 	fields := []any{"changed", orNothing(changed)}
 	if s.TLS.Files() {
@@ -112,8 +100,9 @@ func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 	for name, value := range valuesOf(flags) {
 		switch f := flags.Lookup(name); {
 		case value == r.values[name]:
-		case f.Annotations[reloads] != nil,
-			f.Name == "lease-database" && connstring.SameButPassword(value, r.values[name]):
+		case slices.Contains(f.Annotations[factReloads], reloadsValue),
+			slices.Contains(f.Annotations[factReloads], reloadsPassword) &&
+				connstring.SameButPassword(value, r.values[name]):
 			r.values[name] = value
 			changed = append(changed, name)
 		default:

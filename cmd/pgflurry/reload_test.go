@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/node"
+	"pgflurry/config"
 )
 
 // reloading returns the reloader of a serve with these arguments, the settings that it gives to the node, and its log.
-func reloading(t *testing.T, environ []string, args ...string) (r *reloader, got *[]node.Settings, log *bytes.Buffer) {
+func reloading(t *testing.T, environ []string, args ...string) (
+	r *reloader, got *[]config.Settings, log *bytes.Buffer,
+) {
 	t.Helper()
 	var o serveOptions
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
@@ -29,10 +31,9 @@ func reloading(t *testing.T, environ []string, args ...string) (r *reloader, got
 	if err := c.err(); err != nil {
 		t.Fatal(err)
 	}
-	got, log = &[]node.Settings{}, &bytes.Buffer{}
-	o.logs.threshold = &slog.LevelVar{}
+	got, log = &[]config.Settings{}, &bytes.Buffer{}
 	s.Log = slog.New(slog.NewTextHandler(log, nil))
-	return newReloader(c, environ, &o, s, func(s node.Settings) error {
+	return newReloader(c, environ, &o, s, func(s config.Settings) error {
 		*got = append(*got, s)
 		return nil
 	}), got, log
@@ -113,7 +114,7 @@ func TestAFileWithAnythingWrongIsGivenToNobody(t *testing.T) {
 		!strings.Contains(said, "--max-logins is -1") {
 		t.Errorf("the log says %s", said)
 	}
-	r.give = func(node.Settings) error { return errors.New("the node does not take it") }
+	r.give = func(config.Settings) error { return errors.New("the node does not take it") }
 	said = again(t, r, log, path, leaseOf+"max-logins = 9\n")
 	if !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the node does not take it") ||
 		r.values["max-logins"] != "512" {

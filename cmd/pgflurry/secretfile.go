@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -13,10 +12,9 @@ import (
 	"pgflurry/readfile"
 )
 
-// secretFlags may hold a password: all flags of all commands that take a connection string. Instead of its value, each
-// may be given as the name of a file that holds it, as Docker and Kubernetes hand over secrets. The variable for that
-// is PGFLURRY_LEASE_DATABASE_FILE, the key lease-database-file. Nothing ever shows their values.
-var secretFlags = []string{"database", "join", "lease-database", "postgres"}
+// A secret may hold a password: each flag that takes a connection string. Instead of its value, it may be given as the
+// name of a file that holds it, as Docker and Kubernetes hand over secrets. The variable for that is
+// PGFLURRY_LEASE_DATABASE_FILE, the key lease-database-file. Nothing ever shows the value of a secret.
 
 // These suffixes make a variable or a key name the file of a secret.
 const (
@@ -26,8 +24,6 @@ const (
 
 // largestSecret limits the size of a secret's file, in bytes. A connection string is far smaller.
 const largestSecret = 64 << 10
-
-func isSecret(f *pflag.Flag) bool { return slices.Contains(secretFlags, f.Name) }
 
 // secret takes the value of a flag from the file that origin names.
 func (c *configuration) secret(values place, f *pflag.Flag, file, origin string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgflurry/config"
 	"pgflurry/logs"
 	"pgflurry/node"
 )
@@ -56,7 +57,7 @@ clients wait in that socket and are not refused.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			environ := os.Environ()
 			warnOfUnknown(cmd.Root(), environ, cmd.ErrOrStderr())
-			if err := takeSockets(&o.node); err != nil {
+			if err := takeSockets(&o.given.Settings); err != nil {
 				return err
 			}
 			c := configure(cmd.Flags(), environ)
@@ -64,7 +65,7 @@ clients wait in that socket and are not refused.`,
 			switch err := c.err(); {
 			case err != nil:
 				return err
-			case o.checkOnly:
+			case o.given.CheckOnly:
 				return c.print(cmd.OutOrStdout())
 			}
 			return o.serve(cmd.Context(), s, c, environ, cmd.ErrOrStderr())
@@ -76,10 +77,11 @@ clients wait in that socket and are not refused.`,
 
 // serve runs the node until ctx ends.
 func (o *serveOptions) serve(
-	ctx context.Context, s node.Settings, c *configuration, environ []string, stderr io.Writer,
+	ctx context.Context, s config.Settings, c *configuration, environ []string, stderr io.Writer,
 ) (err error) {
 	var queue *logs.Queue
-	if s.Log, queue, err = o.logs.open(stderr); err != nil {
+	o.threshold.Set(s.LogLevel)
+	if s.Log, queue, err = openLog(stderr, &o.threshold, s.LogFormat); err != nil {
 		return err
 	}
 	defer queue.End()

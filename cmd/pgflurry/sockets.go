@@ -7,18 +7,18 @@ import (
 
 	"github.com/coreos/go-systemd/v22/activation"
 
+	"pgflurry/config"
 	"pgflurry/hint"
-	"pgflurry/node"
 	"pgflurry/outcome"
 )
 
 // takeSockets takes over the listening sockets that a service manager has opened (LISTEN_FDS), if there are any. The
 // manager keeps them open, too: while no process runs, new clients wait in them for the next one.
-func takeSockets(s *node.Settings) error {
+func takeSockets(s *config.Settings) error {
 	return outcome.As(outcome.Usage, handOver(s))
 }
 
-func handOver(s *node.Settings) error {
+func handOver(s *config.Settings) error {
 	files := activation.Files(true)
 	taken := make(map[string]net.Listener)
 	for i, file := range files {

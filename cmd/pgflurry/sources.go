@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/config"
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/outcome"
@@ -54,7 +54,7 @@ func configure(flags *pflag.FlagSet, environ []string) *configuration {
 			return
 		}
 		c.origins[f.Name] = theCommandLine
-		if f.Annotations[commandLineOnly] != nil && f.Value.Type() == "string" && f.Value.String() == "" {
+		if has(f, factCommandLineOnly) && f.Value.Type() == "string" && f.Value.String() == "" {
 			c.refuse(f.Name, saysNothing(f))
 		}
 	})
@@ -153,21 +153,21 @@ func notTaken(f *pflag.Flag, text string, cause error) error {
 	return fmt.Errorf("--%s is %s; expected %s", f.Name, connstring.Shown(text), expected(f, cause))
 }
 
-// flagName matches the names of flags in a message.
-var flagName = regexp.MustCompile(`--([a-z][a-z0-9-]*[a-z0-9])`)
-
-// check adds the errors in the values themselves. They name flags, and check adds where those have their values from.
+// check adds the errors in the values themselves, and where those have their values from.
 func (c *configuration) check(all error) {
-	for _, err := range flat(all) {
-		text, places, repeats := err.Error(), []string(nil), false
-		for _, match := range flagName.FindAllStringSubmatch(text, -1) {
-			name := match[1]
+	for _, err := range config.Each(all) {
+		var about *config.Wrong
+		if !errors.As(err, &about) {
+			c.wrong = append(c.wrong, err)
+			continue
+		}
+		var places []string
+		repeats := false
+		for _, name := range about.Settings {
 			lost := c.failed[name] || c.failed[configFlag] // a value was given, or perhaps in a file that failed
-			repeats = repeats || lost && strings.Contains(text, "--"+name+" is missing")
-			origin := c.origins[name]
-			if from := "--" + name + " is from " + origin; origin != "" && origin != theCommandLine &&
-				!slices.Contains(places, from) {
-				places = append(places, from)
+			repeats = repeats || lost && about.Missing
+			if origin := c.origins[name]; origin != "" && origin != theCommandLine {
+				places = append(places, "--"+name+" is from "+origin)
 			}
 		}
 		switch {
@@ -193,17 +193,17 @@ func (c *configuration) print(w io.Writer) error {
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(aligned, "configuration is good")
 	c.flags.VisitAll(func(f *pflag.Flag) {
-		if ownFlag(f) || f.Annotations[commandLineOnly] != nil {
+		if ownFlag(f) || has(f, factCommandLineOnly) {
 			return
 		}
 		value, origin := f.Value.String(), c.origins[f.Name]
 		switch {
 		case origin == "":
 			origin = "default"
-		case isSecret(f):
+		case has(f, factSecret):
 			value = "(not shown)"
 		}
-		if connstring.MayHoldPassword(value) {
+		if connstring.MayHoldPassword(value) && !isOneOf(f, value) {
 			value = "(not shown)"
 		}
 		fmt.Fprintf(aligned, "%s\t%s\t%s\n", f.Name, cell(value), origin)
@@ -238,19 +238,3 @@ func (p problems) Hint() string {
 
 // Outcome is that of a wrong command line, whatever place the values are from.
 func (p problems) Outcome() outcome.Kind { return outcome.Usage }
-
-// flat splits what errors.Join has joined.
-func flat(err error) []error {
-	joined, is := err.(interface{ Unwrap() []error })
-	switch {
-	case err == nil:
-		return nil
-	case !is:
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, flat(one)...)
-	}
-	return all
-}

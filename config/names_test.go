@@ -1,4 +1,4 @@
-package node
+package config
 
 import (
 	"strings"
@@ -10,13 +10,13 @@ func TestNamesOfANodeFitTheWorkerTableAndALineOfALog(t *testing.T) {
 		"proxy-1": true, "Köln, Gerät 7": true, "u@h": true, "a\x00b": false, "a\nb": false, "a\x7f": false,
 		"\xff": false, "a\u0085b": false, "postgres://u:geheim@h/d": false,
 	} {
-		s := withIDs(func(s *Settings) { s.Name = name })
+		s := withIDs(func(s *Given) { s.Name = name })
 		err := s.checkLease()
 		if (err == nil) != good || err != nil && (!strings.Contains(err.Error(), "--node is") ||
 			strings.Contains(err.Error(), "geheim")) {
 			t.Errorf("--node %q: %v", name, err)
 		}
-		s = withIDs(func(s *Settings) { s.Advertise = name })
+		s = withIDs(func(s *Given) { s.Advertise = name })
 		if err := s.checkLease(); good && name != "u@h" && err != nil || !good && err == nil {
 			t.Errorf("--advertise %q: %v", name, err)
 		}

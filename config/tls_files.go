@@ -1,4 +1,4 @@
-package node
+package config
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"pgflurry/readfile"
 )
@@ -17,22 +15,21 @@ import (
 const largestPEM = 4 << 20
 
 // readCertificate reads a certificate with its key. prefix is that of their flags.
-func readCertificate(prefix, certFile, keyFile string, log *slog.Logger) (*tls.Certificate, error) {
+func readCertificate(prefix, certFile, keyFile string) (*tls.Certificate, error) {
+	flags := []string{prefix + "-cert", prefix + "-key"}
 	cert, err := readfile.Regular(certFile, largestPEM)
 	if err != nil {
-		return nil, fmt.Errorf("--%s-cert: %w", prefix, err)
+		return nil, wrong(flags[0], "--%s: %w", flags[0], err)
 	}
 	key, err := readfile.Regular(keyFile, largestPEM)
 	if err != nil {
-		return nil, fmt.Errorf("--%s-key: %w", prefix, err)
+		return nil, wrong(flags[1], "--%s: %w", flags[1], err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("--%s-cert %s and --%s-key %s: %w; "+
-			"expected a certificate and its key without a passphrase, both PEM", prefix, certFile, prefix, keyFile, err)
-	}
-	if until := pair.Leaf.NotAfter; time.Now().After(until) {
-		log.Warn("a certificate has expired", "file", certFile, "until", until)
+		return nil, of(flags, fmt.Errorf("--%s-cert %s and --%s-key %s: %w; "+
+			"expected a certificate and its key without a passphrase, both PEM",
+			prefix, certFile, prefix, keyFile, err))
 	}
 	return &pair, nil
 }
@@ -45,17 +42,17 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 	case systemCAs:
 		pool, err := x509.SystemCertPool()
 		if err != nil {
-			return nil, fmt.Errorf("--%s system: %w", flag, err)
+			return nil, wrong(flag, "--%s system: %w", flag, err)
 		}
 		return pool, nil
 	}
 	content, err := readfile.Regular(file, largestPEM)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", flag, err)
+		return nil, wrong(flag, "--%s: %w", flag, err)
 	}
 	pool, err := parseCAs(content)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s %w; expected PEM", flag, file, err)
+		return nil, wrong(flag, "--%s %s %w; expected PEM", flag, file, err)
 	}
 	return pool, nil
 }

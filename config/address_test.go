@@ -1,17 +1,15 @@
-package node
+package config
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgflurry/proxy"
 )
 
 func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
 	socket := t.TempDir() + "/s"
-	hosts, err := parseUpstream("db1:5432, db2:5433," + socket)
-	expected := []proxy.Host{{Network: "tcp", Address: "db1:5432"}, {Network: "tcp", Address: "db2:5433"}, {
+	hosts, err := ParseUpstream("db1:5432, db2:5433," + socket)
+	expected := []Address{{Network: "tcp", Address: "db1:5432"}, {Network: "tcp", Address: "db2:5433"}, {
 		Network: "unix", Address: socket,
 	}}
 	if err != nil || !slices.Equal(hosts, expected) {
@@ -27,7 +25,7 @@ func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
 		"::1:5432":             `--upstream is "::1:5432"; expected HOST:PORT`,
 		"u:secret@h:1,db:5432": "may hold a password",
 	} {
-		if _, err := parseUpstream(list); err == nil || !strings.Contains(err.Error(), says) ||
+		if _, err := ParseUpstream(list); err == nil || !strings.Contains(err.Error(), says) ||
 			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v; expected %q", list, err, says)
 		}
@@ -41,9 +39,9 @@ func TestADirectoryIsPostgreSQLsSocketInIt(t *testing.T) {
 		folder: folder + "/.s.PGSQL.5432", folder + ":5433": folder + "/.s.PGSQL.5433",
 		folder + "/none:5433": folder + "/none:5433", folder + ":99999": folder + ":99999",
 	} {
-		network, place, err := ParseAddress("upstream", address)
-		if err != nil || network != "unix" || place != expected {
-			t.Errorf("%s: %s %s, %v; expected %s", address, network, place, err, expected)
+		got, err := ParseAddress("upstream", address)
+		if err != nil || got != (Address{"unix", expected}) {
+			t.Errorf("%s: %v, %v; expected %s", address, got, err, expected)
 		}
 	}
 }
