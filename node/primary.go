@@ -36,14 +36,14 @@ func (n *Node) newPrimary() *primary.Watch {
 	return primary.New(primary.Settings{Servers: servers, Now: n.clock.monotonic, Wall: n.clock.wall, Log: n.log})
 }
 
-// reign is what the proxy asks for the host of its connections; nil: any host.
-func (n *Node) reign() func(context.Context) (proxy.Reign, error) {
+// primaryHost is what the proxy asks for the host of its connections; nil: any host.
+func (n *Node) primaryHost() func(context.Context) (proxy.Primary, error) {
 	if n.primary == nil {
 		return nil
 	}
-	return func(ctx context.Context) (proxy.Reign, error) {
+	return func(ctx context.Context) (proxy.Primary, error) {
 		r, err := n.primary.Reign(ctx)
-		return proxy.Reign{Host: r.Host, Over: r.Over}, err
+		return proxy.Primary{Host: r.Host, Over: r.Over}, err
 	}
 }
 

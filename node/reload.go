@@ -72,7 +72,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 // proxySettings are the settings of the proxy.
 func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 	p := proxy.Settings{
-		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
+		Upstream: n.hosts, Primary: n.primaryHost(), Log: n.log,
 		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.suspect, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}

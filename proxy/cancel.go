@@ -34,11 +34,11 @@ func (s *session) rememberKey(key []byte) {
 func (p *Proxy) dialOnce(ctx context.Context, o opening) (net.Conn, error) {
 	s := p.sessionOf(o)
 	if s == nil {
-		return p.dialUpstream(ctx, nil)
+		return p.hosts.dial(ctx, nil)
 	}
-	ctx, cancel := p.dialing(ctx)
+	ctx, cancel := p.hosts.limited(ctx)
 	defer cancel()
-	to := s.way()
+	to := s.dialer()
 	if to.Network != "unix" {
 		to.Address = s.upstream.RemoteAddr().String()
 	}

@@ -146,8 +146,8 @@ func (s *session) farewell(code failure) {
 	s.toClient.Farewell(fatalMessage(code))
 }
 
-// endsWithReign ends the session when the reign of its host is over. callOff cancels that.
-func (s *session) endsWithReign() (callOff func() bool) {
+// endsWithPrimary ends the session when its host is not the primary any more. callOff cancels that.
+func (s *session) endsWithPrimary() (callOff func() bool) {
 	return context.AfterFunc(s.over, s.demoted)
 }
 

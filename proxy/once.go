@@ -56,7 +56,7 @@ func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, o opening) error
 	}
 	defer upstream.Close()
 	defer context.AfterFunc(ctx, func() { upstream.Close() })()
-	deadline := time.Now().Add(p.dialTimeout)
+	deadline := time.Now().Add(p.hosts.timeout)
 	if err := errors.Join(upstream.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
 		return err
 	}

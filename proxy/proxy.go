@@ -42,12 +42,12 @@ type Permission = statement.Permission
 
 // Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.
 type Settings struct {
-	// Upstream has the hosts behind the proxy, at least one. Without Reign, a connection goes to the first that accepts
+	// Upstream has the hosts behind the proxy, at least one. Without Primary, a connection goes to the first that accepts
 	// it.
 	Upstream []Host
-	// Reign finds the one host that connections go to now: the primary. Nil means that any host will do. It may wait
+	// Primary finds the one host that connections go to now. Nil means that any host will do. It may wait
 	// until ctx ends. Each connection calls it, concurrently.
-	Reign func(ctx context.Context) (Reign, error)
+	Primary func(ctx context.Context) (Primary, error)
 	// IDs answers from memory. Required.
 	IDs *draw.Room
 	// Permission finds what sessions to a database may get from memory; nil permits nothing. Each session calls it
@@ -109,29 +109,26 @@ type Settings struct {
 
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
-	hosts       []Host
-	reign       func(context.Context) (Reign, error) // nil: any host will do
-	ids         *draw.Room
-	permission  func(string) *Permission
-	segments    func(string) Segments
-	dialTimeout time.Duration
-	trusting    bool // Settings.UnixUpstreamTrustsClients
-	deafTime    time.Duration
-	limits      *admission.Limits
-	rules       atomic.Pointer[rules]
-	ways        atomic.Pointer[[]way] // to the hosts
-	log         *slog.Logger
-	inside      Inside
-	draining    atomic.Bool
-	lastID      atomic.Int64
-	made        time.Time
-	counters    counters
-	whyNot      func(error) Decline
-	lost        func() // upstream has ended a session
-	buffers     *frame.Buffers
-	batches     *conversation.Batches
-	ctx         context.Context // ends after Drain
-	stop        context.CancelFunc
+	hosts      *hosts
+	ids        *draw.Room
+	permission func(string) *Permission
+	segments   func(string) Segments
+	trusting   bool // Settings.UnixUpstreamTrustsClients
+	deafTime   time.Duration
+	limits     *admission.Limits
+	rules      atomic.Pointer[rules]
+	log        *slog.Logger
+	inside     Inside
+	draining   atomic.Bool
+	lastID     atomic.Int64
+	made       time.Time
+	counters   counters
+	whyNot     func(error) Decline
+	lost       func() // upstream has ended a session
+	buffers    *frame.Buffers
+	batches    *conversation.Batches
+	ctx        context.Context // ends after Drain
+	stop       context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -152,8 +149,8 @@ func New(s Settings) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{
-		hosts: s.Upstream, reign: s.Reign, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
-		dialTimeout: s.DialTimeout, deafTime: cmp.Or(s.deafTime, deafTime),
+		ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
+		deafTime: cmp.Or(s.deafTime, deafTime),
 		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: conversation.NewBatches(),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
@@ -161,6 +158,9 @@ func New(s Settings) (*Proxy, error) {
 	}
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.hosts = &hosts{
+		all: s.Upstream, primary: s.Primary, timeout: cmp.Or(s.DialTimeout, defaultDialTimeout), ended: p.ctx,
+	}
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }
 	}
@@ -169,9 +169,6 @@ func New(s Settings) (*Proxy, error) {
 	}
 	if p.lost == nil {
 		p.lost = func() {}
-	}
-	if p.dialTimeout == 0 {
-		p.dialTimeout = defaultDialTimeout
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)

@@ -22,7 +22,7 @@ func (p *Proxy) Change(s Settings) error {
 		return errors.New("proxy settings ask for passwords without requiring TLS, " +
 			"or require TLS without a certificate")
 	}
-	ways, err := p.waysTo(s.UpstreamTLS)
+	useTLS, err := p.hosts.prepare(s.UpstreamTLS)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (p *Proxy) Change(s Settings) error {
 	if s.HandshakeTimeout == 0 {
 		s.HandshakeTimeout = defaultHandshakeTimeout
 	}
-	p.ways.Store(&ways)
+	useTLS()
 	p.rules.Store(&rules{
 		loginTimeout: s.LoginTimeout, handshakeTimeout: s.HandshakeTimeout,
 		clientTLS: s.ClientTLS, requireTLS: s.RequireTLS, askPassword: s.AskPassword,

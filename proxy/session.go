@@ -40,7 +40,7 @@ type session struct {
 	client     net.Conn        // client ↔ proxy
 	upstream   net.Conn        // proxy ↔ upstream
 	host       int             // index in Settings.Upstream of the host that upstream leads to
-	over       context.Context // ends with the host's reign
+	over       context.Context // ends when the host is not the primary any more
 	key        string          // cancels its statements; guarded by Proxy.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
@@ -89,7 +89,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 func (p *Proxy) live(c *connection, s *session) {
 	defer s.cancel()
 	defer p.forget(s)
-	defer s.endsWithReign()()
+	defer s.endsWithPrimary()()
 	s.ended(s.relay(c.login))
 	s.countLogin()
 }

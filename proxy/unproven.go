@@ -16,7 +16,7 @@ var errUnproven = errors.New("upstream asked for no proof: the method is peer, t
 
 // mustBeProven says whether upstream could take the proxy's account as the client's proof.
 func (s *session) mustBeProven() bool {
-	return !s.proxy.trusting && s.proxy.hosts[s.host].Network == "unix" && !isOwnAccount(s.client)
+	return !s.proxy.trusting && s.proxy.hosts.all[s.host].Network == "unix" && !isOwnAccount(s.client)
 }
 
 // awaitProof returns once upstream has asked the client for a proof, or refuses it. It leaves that message in the

@@ -13,9 +13,9 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// way leads to one host: by all addresses of its name, and by TLS for that name. Each connection resolves the name
-// anew. A way does not change.
-type way struct {
+// dialer connects to one host: by all addresses of its name, and by TLS for that name. Each connection resolves the name
+// anew. A dialer does not change.
+type dialer struct {
 	Host
 	tls *pgtls.Negotiator
 }
@@ -34,59 +34,42 @@ func checkHosts(hosts []Host) error {
 	return nil
 }
 
-// waysTo prepares how new sessions, cancel requests and the proxy's own connections reach each host.
-func (p *Proxy) waysTo(u pgtls.Upstream) ([]way, error) {
-	ways := make([]way, len(p.hosts))
-	for i, h := range p.hosts {
-		name, _, err := net.SplitHostPort(h.Address)
-		if err != nil && h.Network == "tcp" {
-			return nil, fmt.Errorf("upstream %q is no host:port: %w", h.Address, err)
-		}
-		negotiator, err := u.ForHost(name)
-		if err != nil {
-			return nil, err
-		}
-		ways[i] = way{h, negotiator}
-	}
-	return ways, nil
-}
-
 // dialWithin is dial in one of that many shares of the time that is left.
-func (w way) dialWithin(ctx context.Context, shares int, u under) (net.Conn, error) {
+func (d dialer) dialWithin(ctx context.Context, shares int, u under) (net.Conn, error) {
 	if deadline, bounded := ctx.Deadline(); bounded && shares > 1 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
 		defer cancel()
 	}
-	return w.dial(ctx, u)
+	return d.dial(ctx, u)
 }
 
 // dial connects, by TLS if that is asked for. If an address of the host accepts the connection but fails at TLS, dial
 // tries the next address.
-func (w way) dial(ctx context.Context, u under) (net.Conn, error) {
-	if w.tls.Mode() == pgtls.Disable || w.Network == "unix" {
-		return w.dialPlain(ctx, nil, u)
+func (d dialer) dial(ctx context.Context, u under) (net.Conn, error) {
+	if d.tls.Mode() == pgtls.Disable || d.Network == "unix" {
+		return d.dialPlain(ctx, nil, u)
 	}
 	var failed error
 	tried := make(map[string]bool)
 	for {
-		conn, err := w.dialPlain(ctx, tried, u)
+		conn, err := d.dialPlain(ctx, tried, u)
 		switch {
 		case err != nil && failed != nil:
 			return nil, failed
 		case err != nil:
 			return nil, err
 		}
-		secure, err := w.negotiate(ctx, conn)
+		secure, err := d.negotiate(ctx, conn)
 		switch {
 		case err == nil:
 			return secure, nil
-		case err == pgtls.ErrHasNone && w.tls.Mode() == pgtls.Prefer:
+		case err == pgtls.ErrHasNone && d.tls.Mode() == pgtls.Prefer:
 			return conn, nil
 		}
 		conn.Close()
-		if w.tls.Mode() == pgtls.Prefer && ctx.Err() == nil {
-			return w.dialPlain(ctx, nil, u)
+		if d.tls.Mode() == pgtls.Prefer && ctx.Err() == nil {
+			return d.dialPlain(ctx, nil, u)
 		}
 		code := failUpstreamTLS
 		if errors.As(err, new(pgtls.CertificateError)) {
@@ -94,42 +77,42 @@ func (w way) dial(ctx context.Context, u under) (net.Conn, error) {
 		}
 		failed = clientError{code, err}
 		tried[conn.RemoteAddr().String()] = true
-		if w.oneAddress() || ctx.Err() != nil {
+		if d.oneAddress() || ctx.Err() != nil {
 			return nil, failed
 		}
 	}
 }
 
 // negotiate does TLS. If the host may have another address, it leaves half of the time for that.
-func (w way) negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
-	if deadline, bounded := ctx.Deadline(); bounded && !w.oneAddress() {
+func (d dialer) negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	if deadline, bounded := ctx.Deadline(); bounded && !d.oneAddress() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	return w.tls.Negotiate(ctx, conn)
+	return d.tls.Negotiate(ctx, conn)
 }
 
 // oneAddress says that the host has a single address: it is no name, which may have several.
-func (w way) oneAddress() bool {
-	_, err := netip.ParseAddrPort(w.Address)
-	return w.Network == "unix" || err == nil
+func (d dialer) oneAddress() bool {
+	_, err := netip.ParseAddrPort(d.Address)
+	return d.Network == "unix" || err == nil
 }
 
 // errTried means that TLS has failed at this address before.
 var errTried = errors.New("TLS failed at this address")
 
 // dialPlain connects to the first address of the host that accepts, without those that were tried.
-func (w way) dialPlain(ctx context.Context, tried map[string]bool, u under) (net.Conn, error) {
-	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (d dialer) dialPlain(ctx context.Context, tried map[string]bool, u under) (net.Conn, error) {
+	by := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		if tried[address] {
 			return errTried
 		}
 		return nil
 	}}
-	conn, err := dialer.DialContext(ctx, w.Network, w.Address)
+	conn, err := by.DialContext(ctx, d.Network, d.Address)
 	if err != nil {
-		return nil, &dialError{w.Address, err}
+		return nil, &dialError{d.Address, err}
 	}
 	if u != nil {
 		conn = u(conn)

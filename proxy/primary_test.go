@@ -18,11 +18,11 @@ import (
 // throne says who reigns, as the test wants.
 type throne struct {
 	mu  sync.Mutex
-	now Reign
+	now Primary
 	end context.CancelFunc
 }
 
-// crown begins another reign.
+// crown makes another host the primary.
 func (x *throne) crown(host int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -31,14 +31,14 @@ func (x *throne) crown(host int) {
 	}
 	var over context.Context
 	over, x.end = context.WithCancel(context.Background())
-	x.now = Reign{host, over}
+	x.now = Primary{host, over}
 }
 
-func (x *throne) reign(context.Context) (Reign, error) {
+func (x *throne) primary(context.Context) (Primary, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.end == nil {
-		return Reign{}, errors.New("nobody says so")
+		return Primary{}, errors.New("nobody says so")
 	}
 	return x.now, nil
 }
@@ -46,14 +46,14 @@ func (x *throne) reign(context.Context) (Reign, error) {
 // reigns puts other hosts behind the rig's own, which is the first.
 func reigns(x *throne, others ...net.Listener) func(*Settings) {
 	return func(s *Settings) {
-		s.Reign = x.reign
+		s.Primary = x.primary
 		for _, other := range others {
 			s.Upstream = append(s.Upstream, Host{Network: "tcp", Address: other.Addr().String()})
 		}
 	}
 }
 
-func TestInvariant12ASessionEndsWithTheReignOfItsHostAndNothingMoreReachesThat(t *testing.T) {
+func TestInvariant12ASessionEndsWithItsPrimaryAndNothingMoreReachesThat(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *rig){
 		"it is idle":                   func(*rig) {},
 		"it waits for a reply":         func(r *rig) { r.send(query("SELECT 9")); r.toUpstream(query("SELECT 9")) },
@@ -91,7 +91,7 @@ func TestAClientWhoseServerIsDemotedDuringItsLoginIsToldToTryAgain(t *testing.T)
 	r.toClient(fatalMessage(failMoved))
 }
 
-// demotions is a log that says when a session ends with a reign.
+// demotions is a log that says when a session ends with its primary.
 type demotions chan struct{}
 
 func (d demotions) Write(line []byte) (int, error) {
@@ -101,7 +101,7 @@ func (d demotions) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func TestInvariant12NothingOfAClientThatDoesNotReadReachesAHostWhoseReignIsOver(t *testing.T) {
+func TestInvariant12NothingOfAClientThatDoesNotReadReachesAFormerPrimary(t *testing.T) {
 	x, demoted := &throne{}, make(demotions)
 	x.crown(0)
 	r := newRigBeforeStartup(t, &counter{}, reigns(x), func(s *Settings) {
@@ -125,13 +125,13 @@ func TestInvariant12NothingOfAClientThatDoesNotReadReachesAHostWhoseReignIsOver(
 	r.proxy.Wait()
 }
 
-func TestWithoutAReignASessionIsRefused(t *testing.T) {
+func TestWithoutAPrimaryASessionIsRefused(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, reigns(&throne{}))
 	r.send(startup("user", "u"))
 	r.toClient(fatalMessage(failNoPrimary))
 }
 
-func TestADialWhoseReignEndsGoesOnToTheNext(t *testing.T) {
+func TestADialWhosePrimaryChangesGoesOnToTheNext(t *testing.T) {
 	ca := authority.New(t, "CA")
 	silent := listen(t) // accepts connections, and never answers the request for TLS
 	x := &throne{}
@@ -164,7 +164,7 @@ func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
 	r.toUpstream(startup("user", "u", "database", "d"))
 }
 
-func TestAConnectionOfTheProxysOwnEndsWithTheReign(t *testing.T) {
+func TestAConnectionOfTheProxysOwnEndsWithItsPrimary(t *testing.T) {
 	x := &throne{}
 	x.crown(0)
 	r := newRigBeforeStartup(t, &counter{}, reigns(x))
@@ -194,9 +194,9 @@ func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *tes
 			x.crown(0)
 			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
 				reigns(x, other)(s)
-				s.Reign = func(ctx context.Context) (Reign, error) { // sessions stay when others go elsewhere
-					reign, err := x.reign(ctx)
-					return Reign{reign.Host, context.Background()}, err
+				s.Primary = func(ctx context.Context) (Primary, error) { // sessions stay when others go elsewhere
+					primary, err := x.primary(ctx)
+					return Primary{primary.Host, context.Background()}, err
 				}
 			})
 			r.send(startup("user", "u"))
