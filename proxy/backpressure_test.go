@@ -13,7 +13,7 @@ import (
 
 // only is the rig's session.
 func (r *rig) only() (only *session) {
-	r.proxy.each(func(s *session) { only = s })
+	r.proxy.registry.each(func(s *session) { only = s })
 	return only
 }
 

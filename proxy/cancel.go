@@ -18,14 +18,7 @@ func (s *session) rememberKey(key []byte) {
 	if s.ready || len(key) > maxKey {
 		return
 	}
-	p := s.proxy
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keys[s.key] == s {
-		delete(p.keys, s.key)
-	}
-	s.key = string(key)
-	p.keys[s.key] = s
+	s.proxy.registry.setKey(s, string(key))
 }
 
 // dialOnce connects to upstream for a packet that begins no session. A cancel request goes to the very address that its
@@ -50,7 +43,5 @@ func (p *Proxy) sessionOf(o opening) *session {
 	if !o.cancel {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.keys[string(o.raw[keyOffset:])]
+	return p.registry.ofKey(string(o.raw[keyOffset:]))
 }

@@ -76,7 +76,7 @@ func (s *session) malformed(cause error) error {
 // mayRead runs before each read. While the proxy drains, a session that owes nothing ends here.
 func (s *session) mayRead() error {
 	s.conversation.AwaitRoom()
-	if s.proxy.draining.Load() && s.atRest() {
+	if s.proxy.registry.draining.Load() && s.atRest() {
 		return clientError{code: failDraining}
 	}
 	return nil

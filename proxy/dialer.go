@@ -13,8 +13,8 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// dialer connects to one host: by all addresses of its name, and by TLS for that name. Each connection resolves the name
-// anew. A dialer does not change.
+// dialer connects to one host, by all addresses of its name and by TLS for that name. Each connection resolves the
+// name anew. A dialer does not change.
 type dialer struct {
 	Host
 	tls *pgtls.Negotiator

@@ -20,7 +20,8 @@
 // # Upstream
 //
 // Upstream is one host or several (hosts.go). Connections go to the first host of the list that accepts them. With
-// Settings.Primary they go to the one host that is the primary now. dialer.go connects to one host. A cancel request goes to the host of its session (cancel.go).
+// Settings.Primary they go to the one host that is the primary now. dialer.go connects to one host. A cancel request
+// goes to the host of its session (cancel.go).
 //
 // # Goroutines
 //
@@ -52,7 +53,7 @@
 // # The end
 //
 // Drain (proxy.go) ends all sessions. If another process takes over the listening socket, the caller first closes the
-// listener and calls Settle (settle.go). Then each accepted connection becomes a session, or ends. The next process
+// listener and calls Settle (registry.go). Then each accepted connection becomes a session, or ends. The next process
 // accepts those that still wait in the socket. Among them may be cancel requests: PostgreSQL made their keys, so any
 // proxy can pass them on.
 //
@@ -95,8 +96,8 @@
 //     exception is the end of a client while relayClient does not read. It does not while it waits for replies (see
 //     Goroutines), or while upstream or the client takes nothing more. Then the proxy still has to decide about what
 //     the client sent before it left.
-//  12. A session ends when its host is not the primary any more, whatever its client does. From then on nothing more reaches that
-//     host, and the proxy keeps no connection of its own to it.
+//  12. A session ends when its host is not the primary any more, whatever its client does. From then on nothing more
+//     reaches that host, and the proxy keeps no connection of its own to it.
 //  13. No write to a client keeps the session from learning that upstream has ended: rows or answers, in TLS or not. A
 //     client that then takes nothing for deafTime loses the rest. The proxy learns of the end from the kernel (Linux).
 package proxy

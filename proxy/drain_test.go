@@ -18,9 +18,9 @@ func (r *rig) drains() (drained chan struct{}) {
 	drained = make(chan struct{})
 	go func() { r.proxy.Drain(context.Background()); close(drained) }()
 	for closed := false; !closed; runtime.Gosched() {
-		r.proxy.mu.Lock()
-		closed = r.proxy.closed // Drain sets it after it has interrupted the sessions
-		r.proxy.mu.Unlock()
+		r.proxy.registry.mu.Lock()
+		closed = r.proxy.registry.closed // Drain sets it after it has interrupted the sessions
+		r.proxy.registry.mu.Unlock()
 	}
 	return drained
 }
@@ -28,9 +28,9 @@ func (r *rig) drains() (drained chan struct{}) {
 // accepted returns when a connection was accepted that is no session yet.
 func (r *rig) accepted() {
 	for arriving := 0; arriving == 0; runtime.Gosched() {
-		r.proxy.mu.Lock()
-		arriving = r.proxy.arriving
-		r.proxy.mu.Unlock()
+		r.proxy.registry.mu.Lock()
+		arriving = r.proxy.registry.arriving
+		r.proxy.registry.mu.Unlock()
 	}
 }
 

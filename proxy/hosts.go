@@ -40,7 +40,7 @@ type hosts struct {
 	dialers atomic.Pointer[[]dialer]               // of all
 }
 
-// prepare prepares connections with this TLS, and returns what makes them the ones to use. After an error nothing changes.
+// prepare makes dialers with this TLS. They are in use once the caller calls use.
 func (h *hosts) prepare(u pgtls.Upstream) (use func(), err error) {
 	dialers := make([]dialer, len(h.all))
 	for i, host := range h.all {

@@ -32,7 +32,7 @@ type guest struct {
 func (g *guest) arrived(p *Proxy) {
 	if !g.here {
 		g.here = true
-		p.arrived()
+		p.registry.arrived()
 	}
 }
 

@@ -99,9 +99,9 @@ func TestSettleWaitsForAGuestUntilItHasLoggedIn(t *testing.T) {
 }
 
 func (p *Proxy) arrivingNow() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.arriving
+	p.registry.mu.Lock()
+	defer p.registry.mu.Unlock()
+	return p.registry.arriving
 }
 
 func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.T) {

@@ -187,8 +187,8 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		r := asks(t).started()
 		r.reply(askPassword)
 		r.toClient(askPassword)
-		r.proxy.draining.Store(true)
-		r.proxy.each((*session).interrupt)
+		r.proxy.registry.draining.Store(true)
+		r.proxy.registry.each((*session).interrupt)
 		r.toClient(fatalMessage(failDraining))
 	})
 }

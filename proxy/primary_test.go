@@ -227,7 +227,7 @@ func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *tes
 			r.client.Close()
 			r.upstream.Close()
 			r.proxy.Wait()
-			if n := len(r.proxy.keys); n != 0 {
+			if n := len(r.proxy.registry.keys); n != 0 {
 				t.Errorf("%d keys are left behind the session", n)
 			}
 		})

@@ -42,8 +42,8 @@ type Permission = statement.Permission
 
 // Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.
 type Settings struct {
-	// Upstream has the hosts behind the proxy, at least one. Without Primary, a connection goes to the first that accepts
-	// it.
+	// Upstream has the hosts behind the proxy, at least one. Without Primary, a connection goes to the first host that
+	// accepts it.
 	Upstream []Host
 	// Primary finds the one host that connections go to now. Nil means that any host will do. It may wait
 	// until ctx ends. Each connection calls it, concurrently.
@@ -119,7 +119,6 @@ type Proxy struct {
 	rules      atomic.Pointer[rules]
 	log        *slog.Logger
 	inside     Inside
-	draining   atomic.Bool
 	lastID     atomic.Int64
 	made       time.Time
 	counters   counters
@@ -129,15 +128,8 @@ type Proxy struct {
 	batches    *conversation.Batches
 	ctx        context.Context // ends after Drain
 	stop       context.CancelFunc
-
-	mu       sync.Mutex
-	sessions map[*session]struct{}
-	keys     map[string]*session // by their cancel keys
-	arriving int                 // accepted connections that are neither sessions yet nor over
-	closed   bool                // no further session
-	ended    sums                // of the sessions that are over
-	conns    sync.WaitGroup
-	changed  chan struct{} // closed and replaced when a session ends or a connection arrives
+	registry   registry
+	conns      sync.WaitGroup
 }
 
 // New checks the settings. The Proxy serves nothing until Serve is called.
@@ -151,11 +143,11 @@ func New(s Settings) (*Proxy, error) {
 	p := &Proxy{
 		ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		deafTime: cmp.Or(s.deafTime, deafTime),
-		sessions: make(map[*session]struct{}), keys: make(map[string]*session), changed: make(chan struct{}),
-		buffers: frame.NewBuffers(), batches: conversation.NewBatches(),
+		buffers:  frame.NewBuffers(), batches: conversation.NewBatches(),
 		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
+	p.registry.begin()
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.hosts = &hosts{
@@ -202,7 +194,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		if a == nil {
 			continue
 		}
-		p.arrives()
+		p.registry.arrives()
 		id := p.lastID.Add(1)
 		p.conns.Go(func() { p.serve(conn, id, a) })
 	}
@@ -213,13 +205,10 @@ func (p *Proxy) Serve(ln net.Listener) error {
 // sessions of Inside. The caller closes the listener afterwards, so that cancel requests are passed on until the last
 // session has ended. Before a handover of the socket, the caller closes it first (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
-	p.draining.Store(true)
-	p.each((*session).interrupt)
+	p.registry.draining.Store(true)
+	p.registry.each((*session).interrupt)
 	for {
-		p.mu.Lock()
-		left, changed := len(p.sessions), p.changed
-		p.closed = true
-		p.mu.Unlock()
+		left, changed := p.registry.close()
 		if left == 0 {
 			p.stop() // ends connections that never became sessions
 			return
@@ -228,7 +217,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 		case <-changed:
 		case <-ctx.Done():
 			p.log.Warn("drain timeout: sessions are ended", "sessions", left)
-			p.each(func(s *session) { p.conns.Go(func() { s.kill(failDraining) }) })
+			p.registry.each(func(s *session) { p.conns.Go(func() { s.kill(failDraining) }) })
 			ctx = context.Background() // killed sessions end by themselves
 		}
 	}
@@ -237,56 +226,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 // Wait returns when every accepted connection is over.
 func (p *Proxy) Wait() { p.conns.Wait() }
 
-func (p *Proxy) each(f func(*session)) {
-	p.mu.Lock()
-	all := p.sessionsLocked()
-	p.mu.Unlock()
-	for _, s := range all {
-		f(s)
-	}
-}
-
-func (p *Proxy) sessionsLocked() []*session {
-	all := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		all = append(all, s)
-	}
-	return all
-}
-
-// remember enters a session that has a slot.
-func (p *Proxy) remember(s *session) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return clientError{code: failNotAccepting}
-	}
-	p.sessions[s] = struct{}{}
-	p.ended.opened++
-	return nil
-}
-
-// isClosed says whether no further session may begin.
-func (p *Proxy) isClosed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.closed
-}
-
-func (p *Proxy) forget(s *session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.sessions, s)
-	if p.keys[s.key] == s {
-		delete(p.keys, s.key)
-	}
-	p.ended.add(s)
-	p.ended.closed[s.closedFor()]++
-	p.limits.Sessions.Give(s.slot)
-	p.changedLocked()
-}
-
-func (p *Proxy) changedLocked() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
+// Settle waits until each accepted connection has become a session or is over, or until ctx ends. A client of Inside
+// counts as a session once it has logged in. With Settle, a handover of the listening socket refuses no client that was
+// accepted. The caller closes the listener, waits for Serve to return, calls Settle, and then Drain.
+func (p *Proxy) Settle(ctx context.Context) { p.registry.settle(ctx) }

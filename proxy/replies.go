@@ -138,7 +138,7 @@ func (s *session) flushReplies() error {
 // busy, or replies owed.
 func (s *session) tell(f func(io.Writer) error) error {
 	err := s.toClient.Do(f)
-	if s.proxy.draining.Load() {
+	if s.proxy.registry.draining.Load() {
 		s.interrupt()
 	}
 	return err

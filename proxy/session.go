@@ -41,7 +41,7 @@ type session struct {
 	upstream   net.Conn        // proxy ↔ upstream
 	host       int             // index in Settings.Upstream of the host that upstream leads to
 	over       context.Context // ends when the host is not the primary any more
-	key        string          // cancels its statements; guarded by Proxy.mu
+	key        string          // cancels its statements; guarded by registry.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation.Conversation
@@ -94,6 +94,12 @@ func (p *Proxy) live(c *connection, s *session) {
 	s.countLogin()
 }
 
+// forget ends what the proxy keeps of a session.
+func (p *Proxy) forget(s *session) {
+	p.limits.Sessions.Give(s.slot)
+	p.registry.leave(s)
+}
+
 // begin admits a client. It returns a guest, or a session that is connected to upstream. It returns neither after an
 // error, which it has reported, or if the packet begins no session, such as a cancel request.
 func (p *Proxy) begin(
@@ -101,7 +107,7 @@ func (p *Proxy) begin(
 ) (client net.Conn, s *session, g *guest) {
 	defer func() {
 		if g == nil {
-			p.arrived()
+			p.registry.arrived()
 		}
 	}()
 	client = conn // or TLS on top of it
@@ -178,7 +184,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	_, inside := client.(pgtls.Conn)
 	switch {
 	case err != nil:
-	case !o.cancel && p.draining.Load():
+	case !o.cancel && p.registry.draining.Load():
 		err = clientError{code: failNotAccepting}
 	case !o.cancel && a.rules.requireTLS && !inside:
 		err = clientError{code: failTLSRequired}
@@ -215,7 +221,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	s.opening.raw = nil
 	s.log = s.whose(log)
 	s.toClient.GiveUp(p.deafTime, s.inVain)
-	if err := p.remember(s); err != nil {
+	if err := p.registry.enter(s); err != nil {
 		s.cancel()
 		s.upstream.Close()
 		return nil, err
@@ -226,7 +232,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 
 // takeSlot takes the slot of a session among the connections to upstream.
 func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) (*admission.Slot, error) {
-	if p.isClosed() {
+	if p.registry.isClosed() {
 		return nil, clientError{code: failNotAccepting}
 	}
 	slot, err := p.limits.Sessions.Take(a.From, login, func() { p.giveWay(client, a) })

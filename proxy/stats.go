@@ -16,10 +16,7 @@ type Stats struct {
 // Stats adds up the counters of all sessions. It waits for no client, and is cheap enough for a call every second with
 // thousands of sessions.
 func (p *Proxy) Stats() Stats {
-	p.mu.Lock()
-	all := p.sessionsLocked()
-	sum := p.ended
-	p.mu.Unlock()
+	all, sum := p.registry.open()
 	clients, most := p.limits.Clients()
 	taken, limit := p.limits.Sessions.Taken()
 	if limit = max(limit, 0); most > 0 && (limit == 0 || most < limit) {

@@ -114,7 +114,7 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		s := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
 		s.ctx, s.proxy.counters = t.Context(), newCounters()
-		s.proxy.sessions = map[*session]struct{}{s: {}}
+		s.proxy.registry.sessions = map[*session]struct{}{s: {}}
 		s.once(t)
 		s.proxy.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
@@ -223,7 +223,7 @@ func TestFullSaysThatNoPlaceIsLeft(t *testing.T) {
 
 func TestStatsWaitForNoClient(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.proxy.each(func(s *session) {
+	r.proxy.registry.each(func(s *session) {
 		_ = s.toClient.Do(func(io.Writer) error { // as a session does that waits for its client
 			told := make(chan Stats)
 			go func() { told <- r.proxy.Stats() }()
@@ -338,7 +338,7 @@ func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
 		b.Fatal(err)
 	}
 	for range 10_000 {
-		p.sessions[quietSession(nil, nil)] = struct{}{}
+		p.registry.sessions[quietSession(nil, nil)] = struct{}{}
 	}
 	for b.Loop() {
 		if st := p.Stats(); st.Open["idle"] != 10_000 {

@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// registry knows the sessions that are open, and the connections that may become one. Its methods are safe for
+// concurrent use.
+type registry struct {
+	draining atomic.Bool // each session ends when it can
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	keys     map[string]*session // by their cancel keys
+	arriving int                 // accepted connections that are neither sessions yet nor over
+	closed   bool                // no further session
+	ended    sums                // of the sessions that are over
+	changed  chan struct{}       // closed and replaced when a session ends or a connection arrives
+}
+
+// begin makes the registry ready for its first session.
+func (r *registry) begin() {
+	r.sessions, r.keys, r.changed = make(map[*session]struct{}), make(map[string]*session), make(chan struct{})
+}
+
+// enter adds a session, if any may still begin.
+func (r *registry) enter(s *session) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return clientError{code: failNotAccepting}
+	}
+	r.sessions[s] = struct{}{}
+	r.ended.opened++
+	return nil
+}
+
+// leave removes a session that is over, and keeps its counts.
+func (r *registry) leave(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sessions, s)
+	if r.keys[s.key] == s {
+		delete(r.keys, s.key)
+	}
+	r.ended.add(s)
+	r.ended.closed[s.closedFor()]++
+	r.changedLocked()
+}
+
+// isClosed says whether no further session may begin.
+func (r *registry) isClosed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// open returns the sessions that are open, and the sums of those that are over.
+func (r *registry) open() ([]*session, sums) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*session, 0, len(r.sessions))
+	for s := range r.sessions {
+		all = append(all, s)
+	}
+	return all, r.ended
+}
+
+func (r *registry) each(f func(*session)) {
+	all, _ := r.open()
+	for _, s := range all {
+		f(s)
+	}
+}
+
+// close lets no further session begin. It returns how many are open, and what is closed when that changes.
+func (r *registry) close() (left int, changed <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return len(r.sessions), r.changed
+}
+
+// setKey replaces the key with which a client cancels the session's statements.
+func (r *registry) setKey(s *session, key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keys[s.key] == s {
+		delete(r.keys, s.key)
+	}
+	s.key = key
+	r.keys[key] = s
+}
+
+// ofKey finds the session of a key; nil if there is none.
+func (r *registry) ofKey(key string) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.keys[key]
+}
+
+// arrives counts an accepted connection.
+func (r *registry) arrives() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arriving++
+}
+
+// arrived says that an accepted connection is a session now, or is over.
+func (r *registry) arrived() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arriving--
+	r.changedLocked()
+}
+
+// settle waits until no connection is arriving, or until ctx ends.
+func (r *registry) settle(ctx context.Context) {
+	for {
+		r.mu.Lock()
+		arriving, changed := r.arriving, r.changed
+		r.mu.Unlock()
+		if arriving == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *registry) changedLocked() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
