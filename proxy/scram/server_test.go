@@ -27,6 +27,9 @@ func seen(t testing.TB) ([]byte, *tls.ConnectionState) {
 	return pair.TLS.Certificate[0], &tls.ConnectionState{PeerCertificates: parsed(t, pair.TLS.Certificate[0])}
 }
 
+// Exchange is exchange for the tests of package scram_test.
+var Exchange = exchange
+
 // exchange runs the exchange of our client with a server.
 func exchange(server *Server, password string, state *tls.ConnectionState) error {
 	offered := []byte(strings.Join(server.Mechanisms(), "\x00") + "\x00\x00")

@@ -75,6 +75,43 @@ func TestPsqlLogsInWithThePasswordAndIsToldOtherwiseInPostgreSQLsWords(t *testin
 	}
 }
 
+func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
+	ca := authority.New(t, "ca")
+	for _, tls := range []bool{false, true} {
+		for _, binding := range []string{"prefer", "disable", "require"} {
+			works := tls || binding != "require"
+			t.Run(fmt.Sprintf("TLS %v, %s", tls, binding), func(t *testing.T) {
+				var offered *pgtls.Client
+				if tls {
+					offered = offer(t, ca, false)
+				}
+				url := with(withAnn(t, offered, idserver.SCRAM), "sslmode=prefer", "channel_binding="+binding)
+				if out, err := psql(t, url, "right"); (err == nil) != works {
+					t.Errorf("psql: %v, it says %q", err, out)
+				}
+				out, err := psql(t, url, "wrong")
+				if err == nil || works && !strings.Contains(out, `password authentication failed for user "ann"`) {
+					t.Errorf("psql with a wrong password: %v, it says %q", err, out)
+				}
+				for password, right := range map[string]bool{"right": true, "wrong": false} {
+					config, err := pgx.ParseConfig(url)
+					if err != nil {
+						t.Fatal(err)
+					}
+					config.Password = password
+					conn, err := pgx.ConnectConfig(server.Within(t), config)
+					if err == nil {
+						conn.Close(server.Within(t))
+					}
+					if (err == nil) != (works && right) {
+						t.Errorf("pgx with the password %s: %v", password, err)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestPsqlAndPgxBindTheirLoginToTheCertificate(t *testing.T) {
 	ca := authority.New(t, "ca")
 	root := authority.Write(t, t.TempDir(), "ca.pem", ca.PEM)
