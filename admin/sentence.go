@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/report"
 )
 
@@ -80,23 +81,8 @@ func whyNone(s report.State) string {
 	if s.Lease.Opens.After(s.At) {
 		until = fmt.Sprintf(" until %s, for %s", instant(s.Lease.Opens), lasting(s.Lease.Opens.Sub(s.At)))
 	}
-	switch s.Lease.Reason {
-	case "gate":
-		return "the gate is closed" + until
-	case "starting":
-		return "the server has just started" + until
-	case "closed":
-		return "the lease database was closed for good"
-	case "none_free":
-		return "no worker is free" // the time of the next one moves while its holder renews
-	case "copy":
-		return "the lease database is a copy, or was restored"
-	case "no_namespace":
-		return "the lease database has no namespace"
-	case "unanswered":
-		return "the lease database does not acknowledge"
-	case "lost":
-		return "the worker was lost"
+	if known := fault.Of(s.Lease.Reason).Page; known != "" {
+		return fault.Until(known, until)
 	}
 	cause, _, _ := strings.Cut(s.Lease.Cause, "\n")
 	switch cause = oneLine(cause); {

@@ -1,10 +1,13 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/report"
 )
 
@@ -63,27 +66,23 @@ func Warnings(s report.State) []Warning {
 // leaseWarnings say why there is no lease. The reasons gate and none_free have their own warnings.
 func leaseWarnings(s report.State) []Warning {
 	l := s.Lease
-	if l.Held || s.Draining || l.Reason == "gate" || l.Reason == "none_free" {
+	if l.Held || s.Draining || l.Reason == fault.Gate || l.Reason == fault.NoneFree {
 		return nil
 	}
 	w := Warning{
 		Kind: "no_lease", Severe: true, What: "No worker is held: " + whyNone(s) + ".", Why: l.Cause,
 		Do: l.Hint, Commands: []string{showStatus},
 	}
-	switch l.Reason {
-	case "copy":
+	row := fault.Of(l.Reason)
+	if l.Reason == fault.Copy {
 		w.Kind = "copy"
-		w.Do = "Say what this database is: one that has replaced its original, another one of the original's " +
-			"ID space at home in HOME, or an ID space of its own."
-		w.Commands = []string{
-			"pgflurry migrate up --moved --database URL",
-			"pgflurry migrate up --join HOME --database URL",
-			"pgflurry migrate up --new-namespace --database URL",
-		}
-	case "no_namespace":
-		w.Commands = []string{"pgflurry migrate up --database URL"}
-	case "lost":
-		w.Commands = []string{fmt.Sprintf("pgflurry workers history %d --database URL", l.Worker)}
+	}
+	w.Do = cmp.Or(row.Do, w.Do)
+	if len(row.Commands) > 0 {
+		w.Commands = nil
+	}
+	for _, command := range row.Commands {
+		w.Commands = append(w.Commands, strings.ReplaceAll(command, "WORKER", strconv.Itoa(l.Worker)))
 	}
 	if w.Do == "" {
 		w.Do = "Look whether the lease database answers, and what it says. The proxy goes on trying by itself."
@@ -162,10 +161,10 @@ func reserveWarnings(s report.State) []Warning {
 
 func gateWarnings(s report.State) []Warning {
 	opens := s.Workers.Opens
-	if s.Lease.Reason == "gate" && s.Lease.Opens.After(opens) {
+	if s.Lease.Reason == fault.Gate && s.Lease.Opens.After(opens) {
 		opens = s.Lease.Opens
 	}
-	if s.Lease.Reason != "gate" && !opens.After(s.At) {
+	if s.Lease.Reason != fault.Gate && !opens.After(s.At) {
 		return nil
 	}
 	w := Warning{
@@ -178,14 +177,14 @@ func gateWarnings(s report.State) []Warning {
 		w.What = fmt.Sprintf("The gate is closed until %s, for %s: no worker is granted before.",
 			instant(opens), lasting(opens.Sub(s.At)))
 	}
-	if s.Lease.Reason == "gate" {
+	if s.Lease.Reason == fault.Gate {
 		w.Why = s.Lease.Cause
 	}
 	return []Warning{w}
 }
 
 func freeWarnings(s report.State) []Warning {
-	needed := s.Lease.Reason == "none_free"
+	needed := s.Lease.Reason == fault.NoneFree
 	if !needed && (s.Workers.Read.IsZero() || s.Workers.Counts["free"] > 0) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pgflurry/acknowledge"
+	"pgflurry/fault"
 )
 
 // Request asks for any free worker.
@@ -84,23 +85,23 @@ type Renewed struct {
 	Place          string
 }
 
-// Reason says why a worker was not granted.
-type Reason int
+// Reason says why a worker was not granted. It is one of package fault.
+type Reason string
 
 const (
 	// GateClosed: the database has noticed a failover, restore or reseed. Acquisitions wait until every grant that it
 	// may have forgotten has ended.
-	GateClosed Reason = iota + 1
+	GateClosed Reason = fault.Gate
 	// NoWorker: every worker is held, in quarantine or retired.
-	NoWorker
+	NoWorker Reason = fault.NoneFree
 	// Copy: the database was restored (also in place), cloned or made from a template, and the operator has not said
 	// yet what it shall be.
-	Copy
+	Copy Reason = fault.Copy
 	// Starting: the server has just started, and may have forgotten grants. Acquisitions wait until those have ended.
-	Starting
+	Starting Reason = fault.Starting
 	// Closed: the operator has closed the database for good. Another one may take its place. A holder stops at once,
 	// and its lease stays in the row, which may be copied.
-	Closed
+	Closed Reason = fault.Closed
 )
 
 // Refusal is a clean answer that grants nothing. It says why, and when to ask again.

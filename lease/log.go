@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/hint"
 	"pgflurry/logs"
 )
@@ -59,16 +60,11 @@ func findingOf(err error) string {
 	var lost *Lost
 	switch {
 	case errors.As(err, &refusal):
-		return map[Reason]string{
-			GateClosed: "no worker is granted yet", NoWorker: "no worker is free",
-			Copy:     "no worker is granted in a copy or a restored database",
-			Starting: "no worker is granted yet, the server has just started",
-			Closed:   "the database is closed for good",
-		}[refusal.Reason]
+		return fault.Of(string(refusal.Reason)).Log
 	case errors.As(err, &lost):
-		return "the worker is lost"
+		return fault.Of(fault.Lost).Log
 	default:
-		return "the database does not acknowledge"
+		return fault.Of(fault.Unanswered).Log
 	}
 }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pgflurry/fault"
 	"pgflurry/generator"
 	"pgflurry/idserver"
 	"pgflurry/report"
@@ -85,35 +87,23 @@ func whyNoID(err error, s report.State) idserver.Reason {
 // whyNoWorker says why there is no worker or no renewal, for how long, and what to do.
 func whyNoWorker(s report.State) (why, hint string) {
 	l := s.Lease
-	migrate := `Whoever runs the proxy has to run "pgflurry migrate up" on the lease database, which says how to go on.`
+	row := fault.Of(l.Reason)
 	switch l.Reason {
-	case reasonGate:
-		return "no worker is granted" + untilThen(l.Opens, s.At) +
-			", since the lease database was failed over, restored or reseeded", tryThen(l.Opens)
-	case reasonStarting:
-		return "no worker is granted" + untilThen(l.Opens, s.At) + ", since the lease database has just started",
-			tryThen(l.Opens)
-	case reasonClosed:
-		return "the lease database was closed for good",
-			"Whoever runs the proxy has to point it to the database that has taken its place."
-	case reasonNoneFree:
-		if !l.Opens.After(s.At) {
-			return "no worker is free", "Whoever runs the proxy has to stop another one, or plan a wider layout."
+	case fault.Gate, fault.Starting:
+		return fault.Until(row.Client, untilThen(l.Opens, s.At)), tryThen(l.Opens)
+	case fault.NoneFree:
+		if l.Opens.After(s.At) {
+			return fmt.Sprintf("%s; the next one is at %s, in %v, if its holder is gone", row.Client, moment(l.Opens),
+				l.Opens.Sub(s.At).Round(time.Second)), tryThen(l.Opens)
 		}
-		return fmt.Sprintf("no worker is free; the next one is at %s, in %v, if its holder is gone", moment(l.Opens),
-			l.Opens.Sub(s.At).Round(time.Second)), tryThen(l.Opens)
-	case reasonCopy:
-		return "the lease database is a copy, or was restored", migrate
-	case reasonNoNamespace:
-		return "the lease database has no namespace yet", migrate
-	case reasonUnanswered:
-		if l.Renewed.IsZero() {
-			return "the lease database has not answered yet", tryAgain
+	case fault.Unanswered:
+		if !l.Renewed.IsZero() {
+			return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", past(l.Renewed),
+				s.At.Sub(l.Renewed).Round(time.Second)), "IDs come again as soon as it does. " + tryAgain
 		}
-		return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", past(l.Renewed),
-			s.At.Sub(l.Renewed).Round(time.Second)), "IDs come again as soon as it does. " + tryAgain
-	case reasonLost:
-		return "the worker was lost, and another one is not granted yet", tryAgain
+	}
+	if row.Client != "" {
+		return row.Client, cmp.Or(row.ClientHint, tryAgain)
 	}
 	switch {
 	case l.Reserve > 0: // since the draw

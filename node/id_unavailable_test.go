@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/generator"
 	"pgflurry/report"
 	"pgflurry/segment"
@@ -23,7 +24,7 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 	ended := fmt.Errorf("%w: worker 17 may be used before tick 5", generator.ErrGrantEnded)
 	away := report.Lease{
 		Held: true, Granted: true, Worker: 17, Until: now.Add(-3 * time.Second), Renewed: now.Add(-63 * time.Second),
-		Reason: reasonUnanswered, Cause: "failed to connect to " + secretAddress, Hint: "Ask " + secretAddress,
+		Reason: fault.Unanswered, Cause: "failed to connect to " + secretAddress, Hint: "Ask " + secretAddress,
 	}
 	for _, c := range []struct {
 		name  string
@@ -41,39 +42,39 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		},
 		{
 			"nobody has migrated", errNoNamespace,
-			report.Lease{Reason: reasonNoNamespace},
+			report.Lease{Reason: fault.NoNamespace},
 			"57P03",
 			"no ID can be given: the lease database has no namespace yet",
 			`Whoever runs the proxy has to run "pgflurry migrate up" on the lease database`,
 		},
 		{
 			"a copy", generator.ErrNoGrant,
-			report.Lease{Reason: reasonCopy},
+			report.Lease{Reason: fault.Copy},
 			"57P03",
 			"no ID can be given: the lease database is a copy, or was restored", `"pgflurry migrate up"`,
 		},
 		{
 			"the lease database is away from the start", generator.ErrNoGrant,
-			report.Lease{Reason: reasonUnanswered, Cause: secretAddress},
+			report.Lease{Reason: fault.Unanswered, Cause: secretAddress},
 			"57P03",
 			"no ID can be given: the lease database has not answered yet", "Try again in a moment",
 		},
 		{
 			"a closed gate", generator.ErrNoGrant,
-			report.Lease{Reason: reasonGate, Opens: now.Add(80*time.Second + time.Millisecond)},
+			report.Lease{Reason: fault.Gate, Opens: now.Add(80*time.Second + time.Millisecond)},
 			"57P03",
 			"no ID can be given: no worker is granted before 2026-03-14T09:28:14Z, in 1m20s, since the lease " +
 				"database was failed over, restored or reseeded", "Try again then, or connect to another proxy.",
 		},
 		{
 			"no free worker", generator.ErrNoGrant,
-			report.Lease{Reason: reasonNoneFree, Opens: now.Add(9 * time.Second)},
+			report.Lease{Reason: fault.NoneFree, Opens: now.Add(9 * time.Second)},
 			"57P03", "no ID can be given: no worker is free; the next one is at 2026-03-14T09:27:03Z, in 9s, " +
 				"if its holder is gone", "Try again then",
 		},
 		{
 			"no worker ever again", generator.ErrNoGrant,
-			report.Lease{Reason: reasonNoneFree},
+			report.Lease{Reason: fault.NoneFree},
 			"57P03",
 			"no ID can be given: no worker is free", "Whoever runs the proxy has to stop another one",
 		},
@@ -102,7 +103,7 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		},
 		{
 			"the worker was lost", ended,
-			report.Lease{Granted: true, Worker: 17, Until: now, Reason: reasonLost},
+			report.Lease{Granted: true, Worker: 17, Until: now, Reason: fault.Lost},
 			"57P03",
 			"; the worker was lost, and another one is not granted yet", "Try again",
 		},

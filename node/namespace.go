@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/connstring"
+	"pgflurry/fault"
 	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
@@ -48,7 +49,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		n.unread.Store(unreadFor(err, copied))
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, logs.Fields(lasted)...)
-			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
+			n.log.Warn(fault.Of(fault.NoNamespace).Log,
 				append(fields, hint.Fields(hint.Of(connstring.Explain(err)))...)...)
 		}
 		fresh.Rest(ctx, pause, nil)

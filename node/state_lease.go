@@ -7,23 +7,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/connstring"
+	"pgflurry/fault"
 	"pgflurry/generator"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/report"
-)
-
-// Reasons why there is no worker, or no renewal.
-const (
-	reasonGate        = "gate"
-	reasonStarting    = "starting"
-	reasonClosed      = "closed"
-	reasonNoneFree    = "none_free"
-	reasonCopy        = "copy"
-	reasonNoNamespace = "no_namespace"
-	reasonUnanswered  = "unanswered"
-	reasonLost        = "lost"
 )
 
 // A trouble is why there is no worker, or no renewal. The zero value: all is well.
@@ -90,37 +79,24 @@ func (n *Node) troubleOf(st lease.Stats) *trouble {
 	case st.Cause == nil:
 		return &trouble{}
 	}
-	t := &trouble{reason: reasonUnanswered, cause: connstring.OneLine(st.Cause), hint: n.leaseHint(st.Cause)}
+	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(st.Cause), hint: n.leaseHint(st.Cause)}
 	var refusal *lease.Refusal
 	var lost *lease.Lost
 	switch {
 	case errors.As(st.Cause, &refusal):
 		t.reason, t.hint = reasonOf(refusal)
 	case errors.As(st.Cause, &lost):
-		t.reason = reasonLost
-		t.hint = "The grant in hand may be finished. The node takes another worker by itself."
+		t.reason, t.hint = fault.Lost, fault.Of(fault.Lost).Hint
 	}
 	return t
 }
 
 // reasonOf classifies refusals, and says what to do about each.
 func reasonOf(r *lease.Refusal) (reason, hint string) {
-	switch {
-	case r.Reason == lease.GateClosed:
-		return reasonGate, "The gate opens by itself: no worker is granted that its former holder could still use."
-	case r.Reason == lease.Starting:
-		return reasonStarting, "It ends by itself: the server may have forgotten grants, and they are over by then. " +
-			`If a restart of it never forgets anything, run "pgflurry migrate up --restart-quarantine 0s".`
-	case r.Reason == lease.Closed:
-		return reasonClosed, "Point the proxy to the database that has taken its place. " +
-			`If none has, run "pgflurry open --database URL".`
-	case r.Reason == lease.Copy:
-		return reasonCopy, `Run "pgflurry migrate up --database URL" on the lease database, which says how to go on.`
-	case r.Retired == r.Workers:
-		return reasonNoneFree, "Plan a namespace with a wider layout: a retired worker never comes back."
+	if r.Reason == lease.NoWorker && r.Retired == r.Workers {
+		return fault.NoneFree, fault.RetiredHint
 	}
-	return reasonNoneFree, `Stop a proxy that is not needed, or wait. "pgflurry workers list" shows who holds which ` +
-		"worker, and when one is free."
+	return string(r.Reason), fault.Of(string(r.Reason)).Hint
 }
 
 // leaseHint says what to do about an error of the lease database.
@@ -146,13 +122,13 @@ const insufficientPrivilege = "42501"
 
 // unreadFor says why the namespace could not be read.
 func unreadFor(err error, copied bool) *trouble {
-	t := &trouble{reason: reasonUnanswered, cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
+	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
 	var missing *namespace.NotMigratedError
 	switch {
 	case copied:
 		t.reason, t.hint = reasonOf(&lease.Refusal{Reason: lease.Copy})
 	case errors.As(err, &missing):
-		t.reason = reasonNoNamespace
+		t.reason = fault.NoNamespace
 	}
 	return t
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pgflurry/fault"
 )
 
 const troubles = "../docs/troubleshooting.md"
@@ -43,6 +45,9 @@ func TestEachWarningOfTheLogAndEachErrorOfTheProxyHasARowOfTroubleshooting(t *te
 		return slices.ContainsFunc(found, func(symptom string) bool { return holds(text, symptom) })
 	}
 	warnings, errors := loggedTexts(t), clientTexts(t)
+	for _, reason := range fault.Reasons() {
+		warnings = append(warnings, fault.Of(reason).Log)
+	}
 	for _, text := range slices.Concat(warnings, errors) {
 		if !listed(text) {
 			t.Errorf("%s lacks a row for %q", troubles, text)

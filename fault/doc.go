@@ -1,0 +1,6 @@
+// Package fault is the one table of reasons why a node has no worker, or why its lease is not renewed. A row has the
+// line of the log, what a client of the ID database reads, and what the status page says. It also says what to do.
+//
+// lease logs by the table, node tells clients, and admin shows it. docs/troubleshooting.md has a row for each line of
+// the log.
+package fault
