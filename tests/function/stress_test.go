@@ -46,7 +46,7 @@ type storm struct {
 const steps = "pg_catalog.current_setting('test.step')"
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
-	for _, s := range []*storm{{}, {clock: true}, {long: true}, {clock: true, long: true}, {long: true, fenced: true}} {
+	for _, s := range []*storm{{clock: true}, {long: true}, {clock: true, long: true}, {long: true, fenced: true}} {
 		name := fmt.Sprintf("stepping clocks %v, long stops %v, a standby %v", s.clock, s.long, s.fenced)
 		t.Run(name, func(t *testing.T) {
 			server.NoLeak(t)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"pgflurry/tests/support/network"
@@ -63,28 +62,6 @@ func TestReadyzSaysThatAProxyIsFull(t *testing.T) {
 	status, body := o.get("/readyz")
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "limit is 1") {
 		t.Errorf("without one: %d %s", status, body)
-	}
-}
-
-func TestProbesAnswerUntilTheDrainHasEnded(t *testing.T) {
-	t.Parallel()
-	o := operate(t, server.Migrated(t), "drained")
-	conn := server.Connect(t, o.URL)
-	server.Do(t, conn, "BEGIN")
-	o.Signal(syscall.SIGTERM)
-	o.Line("msg=draining")
-	if code, said := o.health("--ready"); code != 1 || !strings.Contains(said, "draining") {
-		t.Errorf("health --ready in the drain: %d, %s", code, said)
-	}
-	if status, body := o.get("/livez"); status != http.StatusOK {
-		t.Errorf("/livez in the drain: %d %s", status, body)
-	}
-	server.Do(t, conn, "COMMIT")
-	if code := o.End(); code != 0 {
-		t.Errorf("it ended with %d", code)
-	}
-	if code, said := o.health("--ready"); code != 4 || !strings.Contains(said, "does not answer") {
-		t.Errorf("health --ready after the end: %d, %s", code, said)
 	}
 }
 
