@@ -68,7 +68,7 @@ func (k *Kept[C]) open(ctx context.Context) (C, error) {
 	if err != nil {
 		return next, err
 	}
-	k.take(next, began, seen)
+	k.adopt(next, began, seen)
 	return next, nil
 }
 
@@ -82,7 +82,7 @@ func (k *Kept[C]) replace(ctx context.Context) (C, error) {
 	switch {
 	case err == nil:
 		k.end(k.conn)
-		k.take(next, began, seen)
+		k.adopt(next, began, seen)
 		return next, nil
 	case ctx.Err() != nil: // the caller has given up
 		return next, err
@@ -104,7 +104,7 @@ func partOf(ctx context.Context) time.Duration {
 	return longestLogin
 }
 
-func (k *Kept[C]) take(next C, began time.Duration, seen uint64) {
+func (k *Kept[C]) adopt(next C, began time.Duration, seen uint64) {
 	k.conn, k.isOpen, k.waits = next, true, false
 	k.seen, k.due = seen, began+k.rules.limit()
 	k.failures = 0

@@ -19,5 +19,11 @@ func Rest(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
 	return false
 }
 
+// Doubled is the pause after so many failures in a row, at least one. Each further failure doubles it, from the
+// shortest up to the longest.
+func Doubled(shortest, longest time.Duration, failures int) time.Duration {
+	return min(shortest<<min(failures-1, 16), longest)
+}
+
 // About is d and up to a tenth more, at random: many processes that begin together do not ask together for long.
 func About(d time.Duration) time.Duration { return d + rand.N(d/10+1) }

@@ -87,6 +87,6 @@ func (r *Rules) limit() time.Duration {
 
 // pause is how long to wait after so many failed logins in a row, shortened by up to half.
 func (r *Rules) pause(failures int) time.Duration {
-	pause := min(firstRetry<<min(failures-1, 16), longestRetry)
+	pause := Doubled(firstRetry, longestRetry, failures)
 	return pause - time.Duration(float64(pause/2)*r.Jitter())
 }

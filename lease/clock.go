@@ -32,9 +32,9 @@ type Clock struct {
 
 // A course describes the clock from one Observe to the next. All fields except lasts are immutable.
 type course struct {
-	at    time.Duration // monotonic
-	shown int64         // what the clock shows at this instant, in microseconds since the epoch
-	told  int64         // what the database showed at this instant; never above shown
+	at       time.Duration // monotonic
+	shown    int64         // what the clock shows at this instant, in microseconds since the epoch
+	database int64         // what the database showed at this instant; never above shown
 
 	// lasts is a monotonic time, in nanoseconds. Before it, this course has no tick above high. It is part of the
 	// course, so a late write to a replaced course has no effect on the present one. It is written after high, and at
@@ -45,7 +45,7 @@ type course struct {
 // micros follows two lines and returns the higher one: the database's at full speed, and the clock's at 9/10.
 func (c *course) micros(now time.Duration) int64 {
 	passed := (now - c.at).Microseconds()
-	return max(c.told+passed, c.shown+passed-passed/10)
+	return max(c.database+passed, c.shown+passed-passed/10)
 }
 
 // NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of
@@ -126,16 +126,16 @@ func (c *Clock) Monotonic() time.Duration {
 // course may have raised high above what the present course shows. Now returns high until the course has reached it.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	now := c.Monotonic()
-	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}
+	next := &course{at: now, database: databaseMicros + (now - received).Microseconds()}
 	next.lasts.Store(math.MinInt64)
-	next.shown = next.told
+	next.shown = next.database
 	if last := c.course.Load(); last != nil {
 		shown := last.micros(now)
-		ahead := shown - next.told
+		ahead := shown - next.database
 		switch {
 		case ahead <= 0: // behind: jump up
 		case ahead <= (received - sent).Microseconds(): // the database may well show the same
-			next.shown, next.told = shown, shown
+			next.shown, next.database = shown, shown
 		default:
 			next.shown = shown
 		}
@@ -150,8 +150,8 @@ func (c *Clock) ahead() time.Duration {
 		return 0
 	}
 	now := c.Monotonic()
-	told := course.told + (now - course.at).Microseconds()
-	return time.Duration(course.micros(now)-told) * time.Microsecond
+	database := course.database + (now - course.at).Microseconds()
+	return time.Duration(course.micros(now)-database) * time.Microsecond
 }
 
 // until returns how long this clock takes to the start of a tick, at full speed. 0: it is there, or shows nothing yet.

@@ -13,6 +13,7 @@ import (
 
 	mathrand "math/rand/v2"
 
+	"pgflurry/fresh"
 	"pgflurry/logs"
 )
 
@@ -126,7 +127,10 @@ func (s Settings) withDefaults() Settings {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	if s.Wait == nil {
-		s.Wait = waitTimer
+		s.Wait = func(ctx context.Context, d time.Duration) error {
+			fresh.Rest(ctx, d, nil)
+			return ctx.Err()
+		}
 	}
 	if s.Jitter == nil {
 		s.Jitter = mathrand.Float64
@@ -388,17 +392,6 @@ func (k *Keeper) final(err error) bool {
 // wrongDatabase reports whether another database has answered than the one with the worker rows.
 func wrongDatabase(err error) bool {
 	return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere)
-}
-
-func waitTimer(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // newOwner makes a random UUID (version 4).

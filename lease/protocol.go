@@ -3,6 +3,8 @@ package lease
 import (
 	"errors"
 	"time"
+
+	"pgflurry/fresh"
 )
 
 // A protocol decides what a keeper does next. Its input is what happened and the monotonic time. It does no I/O, starts
@@ -23,7 +25,7 @@ type protocol struct {
 	due       time.Duration // no attempt before this time
 	sent      time.Duration // when the last attempt began that was acknowledged
 	failures  int           // attempts in a row that granted nothing
-	told      time.Duration // the time at which the last refusal said to ask again; 0: none
+	askAgain  time.Duration // the time at which the last refusal said to ask again; 0: none
 	late      int           // how often in a row it asked at that time and others had been faster
 	elsewhere bool          // the held row is blocked: try another worker next
 }
@@ -113,7 +115,7 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 
 // planRenewal plans the next renewal for when a third of the reserved time has passed, or after the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
-	p.failures, p.late, p.told, p.elsewhere = 0, 0, 0, false
+	p.failures, p.late, p.askAgain, p.elsewhere = 0, 0, 0, false
 	p.sent = sent
 	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
 	p.due = sent + time.Duration(float64(pause)*(0.9+0.2*p.jitter()))
@@ -145,10 +147,10 @@ func (p *protocol) lost(place string, now time.Duration) {
 func (p *protocol) refused(r *Refusal, now time.Duration) {
 	pause := p.failedAcquire()
 	if r.Wait > 0 && p.held == nil {
-		if p.told != 0 && now >= p.told {
+		if p.askAgain != 0 && now >= p.askAgain {
 			p.late++
 		}
-		p.told = now + r.Wait
+		p.askAgain = now + r.Wait
 		if r.Wait > longestAcquirePause {
 			pause = p.atMost(longestAcquirePause)
 		} else {
@@ -182,7 +184,7 @@ func (p *protocol) failedAcquire() time.Duration {
 
 // backoff doubles the pause with every failure.
 func (p *protocol) backoff(shortest, longest time.Duration) time.Duration {
-	return p.atMost(min(shortest<<min(p.failures-1, 16), longest))
+	return p.atMost(fresh.Doubled(shortest, longest, p.failures))
 }
 
 // atMost shortens a pause by up to half, at random.

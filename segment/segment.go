@@ -108,14 +108,14 @@ func New(s Settings) (*Source, error) {
 // means that there is none at this moment, but soon. It does not keep the slice tag. Errors: ErrUnknownTag,
 // ErrExhausted, ErrResting, ErrTooManyTags, ErrElsewhere, ErrEnded.
 func (s *Source) TryNextN(tag []byte, n int) (first int64, count int, err error) {
-	first, count, _, err = s.take(tag, n, false)
+	first, count, _, err = s.numbers(tag, n, false)
 	return first, count, err
 }
 
 // NextN does the same, but waits for at least one number until ctx ends.
 func (s *Source) NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error) {
 	for {
-		first, count, changed, err := s.take(tag, n, true)
+		first, count, changed, err := s.numbers(tag, n, true)
 		if err != nil || count > 0 {
 			return first, count, err
 		}
@@ -153,9 +153,9 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 	return b, nil
 }
 
-// take gives the numbers in memory, and begins the next fetch if it is due. If there are none and wait is true, it
+// numbers gives those in memory, and begins the next fetch if it is due. If there are none and wait is true, it
 // returns a channel that is closed when a fetch is over.
-func (s *Source) take(tag []byte, n int, wait bool) (first int64, count int, changed <-chan struct{}, err error) {
+func (s *Source) numbers(tag []byte, n int, wait bool) (first int64, count int, changed <-chan struct{}, err error) {
 	b, err := s.locked(tag)
 	if err != nil {
 		return 0, 0, nil, err

@@ -1,6 +1,10 @@
 package segment
 
-import "time"
+import (
+	"time"
+
+	"pgflurry/fresh"
+)
 
 const (
 	// lead: the next fetch may wait as long as the rest of the block lasts this long, at the present rate.
@@ -131,8 +135,8 @@ func (s *supply) step(least int64) {
 // failed records a fetch that gave nothing, and sets the time of the next attempt.
 func (s *supply) failed(why error, at time.Duration) {
 	s.fetching, s.why = false, why
-	s.rest = at + min(firstRest<<min(s.failures, 16), longestRest)
 	s.failures++
+	s.rest = at + fresh.Doubled(firstRest, longestRest, s.failures)
 }
 
 // forget drops everything about the row of the tag. Another row may begin anywhere. A fetch that is under way stays.
