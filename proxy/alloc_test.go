@@ -42,12 +42,15 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
 		proxy: &Proxy{
-			ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers(), limits: admission.New(new(sync.WaitGroup)),
+			sources: sources{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
+			limits:  admission.New(new(sync.WaitGroup)),
 		},
 		client: client, toClient: frame.NewWriter(client),
-		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
+		upstream: upstream, permission: all, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
+	s.proxy.sources.counters = &s.proxy.counters
+	s.answers = answers{sources: &s.proxy.sources, segments: &tags{}, toClient: s.toClient}
 	s.conversation = conversation.New(conversation.Session{Allows: s.mayAnswer}, conversation.NewBatches())
 	s.hears(wire.BackendReadyForQuery, wire.StatusIdle)
 	return s
@@ -134,7 +137,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			s := quietSession(request, nil)
 			s.prepares("")
 			s.once(t)
-			if s.counts.all() == 0 {
+			if s.answers.counts.all() == 0 {
 				t.Fatal("nothing was answered")
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
@@ -153,8 +156,8 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(request, nil)
 			s.once(t)
-			if writes := s.client.(*endless).writes; writes != 1 || s.counts.all() != 50 {
-				t.Errorf("%d answers in %d writes; expected 50 in one", s.counts.all(), writes)
+			if writes := s.client.(*endless).writes; writes != 1 || s.answers.counts.all() != 50 {
+				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.counts.all(), writes)
 			}
 			if writes := s.upstream.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
@@ -187,9 +190,9 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.conversation.Owed() != 0 || s.counts.all() != 0 {
+			if s.conversation.Owed() != 0 || s.answers.counts.all() != 0 {
 				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
-					s.conversation.Owed(), s.counts.all())
+					s.conversation.Owed(), s.answers.counts.all())
 			}
 		})
 	}

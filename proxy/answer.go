@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"pgflurry/draw"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
@@ -19,51 +20,82 @@ const (
 	segmentPatience = 200 * time.Millisecond
 )
 
-// answer answers the Query, or the batch that ends with this message. If the IDs cannot be had, it returns false and
-// has done nothing.
-func (s *session) answer(f frame.Frame) (done bool, err error) {
-	in, c := s.fromClient, s.conversation
-	s.waited = 0
-	defer s.runs.Reset() // nobody gets what was drawn for a batch that is declined
-	defer s.tagRuns.Reset()
-	if f.Kind == wire.FrontendQuery {
-		form := c.Query()
-		n := form.Rows * len(form.Columns)
-		if err := s.reserve(form.TagOr(nil), n); err != nil {
-			s.decline(err, 1)
-			return false, nil
-		}
-		if err := s.writeQuery(form); err != nil {
-			return false, err
-		}
-		c.AnsweredQuery()
-		s.count(form.Kind(), 1, n)
+// sources are what the answers of all sessions are made of.
+type sources struct {
+	ids      *draw.Room
+	whyNot   func(error) Decline // nil: DeclineNoLease in each case
+	buffers  *frame.Buffers
+	counters *counters
+}
+
+// answers draws what the batches of one session ask for, and writes the replies. It belongs to the goroutine that reads
+// the client. A session has a buffer for replies only between its first answer and their writing.
+type answers struct {
+	*sources
+	segments Segments        // nil: none
+	ctx      context.Context // ends with the session
+	toClient *frame.Writer
+
+	waited        time.Duration // for what the present answer needs; 0: not at all
+	slow          int64         // answers that waited
+	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
+	out           []byte        // replies not yet written to the client; nil: none
+
+	counts answerCounts
+}
+
+// answer answers the Query, or the batch, that c says can be answered. held are its messages without the Sync. If the
+// IDs cannot be had, it returns false and has done nothing.
+func (a *answers) answer(c *conversation.Conversation, isQuery bool, held []byte) (done bool, err error) {
+	a.waited = 0
+	defer a.runs.Reset() // nobody gets what was drawn for a batch that is declined
+	defer a.tagRuns.Reset()
+	if isQuery {
+		done, err = a.answerQuery(c)
 	} else {
-		if err := s.reserveBatch(); err != nil {
-			s.decline(err, c.Batch().Statements())
-			return false, nil
-		}
-		var count batchCount
-		for i := range c.Batch().Requests {
-			u := &c.Batch().Requests[i]
-			if err := s.writeRequests(u); err != nil {
-				return false, err
-			}
-			count.add(u)
-		}
-		for k, n := range count.statements {
-			if n > 0 {
-				s.count(statement.FormKind(k), n, count.values[k])
-			}
-		}
-		c.AnsweredBatch(in.Held())
+		done, err = a.answerBatch(c, held)
 	}
-	s.out = wire.AppendReady(s.out, c.Status())
-	// The buffer may still have messages that upstream owes nothing for, such as stray CopyData.
-	if err := s.flushCommitted(); err != nil {
+	if done {
+		a.out = wire.AppendReady(a.out, c.Status())
+	}
+	return done, err
+}
+
+func (a *answers) answerQuery(c *conversation.Conversation) (done bool, err error) {
+	form := c.Query()
+	n := form.Rows * len(form.Columns)
+	if err := a.reserve(form.TagOr(nil), n); err != nil {
+		a.decline(err, 1)
+		return false, nil
+	}
+	if err := a.writeQuery(form); err != nil {
 		return false, err
 	}
-	in.Drop(f.Size)
+	c.AnsweredQuery()
+	a.count(form.Kind(), 1, n)
+	return true, nil
+}
+
+func (a *answers) answerBatch(c *conversation.Conversation, held []byte) (done bool, err error) {
+	b := c.Batch()
+	if err := a.reserveBatch(b); err != nil {
+		a.decline(err, b.Statements())
+		return false, nil
+	}
+	var count batchCount
+	for i := range b.Requests {
+		u := &b.Requests[i]
+		if err := a.writeRequests(u, b.Formats(u)); err != nil {
+			return false, err
+		}
+		count.add(u)
+	}
+	for k, n := range count.statements {
+		if n > 0 {
+			a.count(statement.FormKind(k), n, count.values[k])
+		}
+	}
+	c.AnsweredBatch(held)
 	return true, nil
 }
 
@@ -77,49 +109,48 @@ func (x *batchCount) add(u *conversation.Request) {
 }
 
 // count counts answered statements of one kind, and the IDs or numbers of tags in them.
-func (s *session) count(k statement.FormKind, statements, values int) {
-	if s.waited > 0 {
-		s.slow += int64(statements)
-		s.proxy.counters.answeredSlowly(k, statements, s.waited)
+func (a *answers) count(k statement.FormKind, statements, values int) {
+	if a.waited > 0 {
+		a.slow += int64(statements)
+		a.counters.answeredSlowly(k, statements, a.waited)
 	} else {
-		s.counts.answers[k].Add(int64(statements))
+		a.counts.atOnce[k].Add(int64(statements))
 	}
 	if k == statement.FormSegment {
-		s.counts.numbers.Add(int64(values))
+		a.counts.numbers.Add(int64(values))
 	} else {
-		s.counts.ids.Add(int64(values))
+		a.counts.ids.Add(int64(values))
 	}
 }
 
 // writeQuery answers a Query: RowDescription, one DataRow a row, CommandComplete.
-func (s *session) writeQuery(f *statement.Form) error {
-	if err := s.gather(); err != nil {
+func (a *answers) writeQuery(f *statement.Form) error {
+	if err := a.gather(); err != nil {
 		return err
 	}
-	s.out = wire.AppendRowDescription(s.out, f, nil)
-	if err := s.writeRows(f, f.Rows, nil); err != nil {
+	a.out = wire.AppendRowDescription(a.out, f, nil)
+	if err := a.writeRows(f, f.Rows, nil); err != nil {
 		return err
 	}
-	s.out = wire.AppendComplete(s.out, f.Rows)
+	a.out = wire.AppendComplete(a.out, f.Rows)
 	return nil
 }
 
 // writeRequests answers a request as often as the client sent it: [ParseComplete] [ParameterDescription RowDescription]
 // BindComplete [RowDescription], one DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
-func (s *session) writeRequests(u *conversation.Request) error {
-	formats := s.conversation.Batch().Formats(u)
+func (a *answers) writeRequests(u *conversation.Request, formats []uint16) error {
 	for left := u.Times; left > 0; left-- {
-		if err := s.gather(); err != nil {
+		if err := a.gather(); err != nil {
 			return err
 		}
-		from := len(s.out)
-		value, after, err := s.writeRequest(u, formats)
+		from := len(a.out)
+		value, after, err := a.writeRequest(u, formats)
 		if err != nil {
 			return err
 		}
 		// With after <= value a chunk was written in between.
 		if left > 1 && after > value && u.IDs() == 1 && u.Form.Tag == nil {
-			left -= s.writeAgain(u, formats, s.out[from:], value-from, after-from, left-1)
+			left -= a.writeAgain(u, formats, a.out[from:], value-from, after-from, left-1)
 		}
 	}
 	return nil
@@ -127,30 +158,30 @@ func (s *session) writeRequests(u *conversation.Request) error {
 
 // writeRequest answers a request once. If the answer is one row of one column, that value is at out[value:after],
 // length included.
-func (s *session) writeRequest(u *conversation.Request, formats []uint16) (value, after int, err error) {
+func (a *answers) writeRequest(u *conversation.Request, formats []uint16) (value, after int, err error) {
 	if u.Parsed {
-		s.out = append(s.out, wire.ParseComplete...)
+		a.out = append(a.out, wire.ParseComplete...)
 	}
 	if u.Asked {
-		s.out = append(s.out, wire.NoParameters...)
-		s.out = wire.AppendRowDescription(s.out, u.Form, nil)
+		a.out = append(a.out, wire.NoParameters...)
+		a.out = wire.AppendRowDescription(a.out, u.Form, nil)
 	}
-	s.out = append(s.out, wire.BindComplete...)
+	a.out = append(a.out, wire.BindComplete...)
 	if u.Shown {
-		s.out = wire.AppendRowDescription(s.out, u.Form, formats)
+		a.out = wire.AppendRowDescription(a.out, u.Form, formats)
 	}
-	value = len(s.out) + frame.HeaderSize + 2
-	if err := s.writeRows(u.Form, u.Rows, formats); err != nil {
+	value = len(a.out) + frame.HeaderSize + 2
+	if err := a.writeRows(u.Form, u.Rows, formats); err != nil {
 		return 0, 0, err
 	}
-	after = len(s.out)
+	after = len(a.out)
 	if u.Suspends {
-		s.out = append(s.out, wire.PortalSuspended...)
+		a.out = append(a.out, wire.PortalSuspended...)
 	} else {
-		s.out = wire.AppendComplete(s.out, u.Rows)
+		a.out = wire.AppendComplete(a.out, u.Rows)
 	}
 	if u.Closed {
-		s.out = append(s.out, wire.CloseComplete...)
+		a.out = append(a.out, wire.CloseComplete...)
 	}
 	return value, after, nil
 }
@@ -158,103 +189,101 @@ func (s *session) writeRequest(u *conversation.Request, formats []uint16) (value
 // writeAgain answers a request that gives one ID up to n more times. It copies reply, the first answer, and replaces
 // reply[value:after] by the next ID. It returns how many it answered: as many as fit into the chunk and as are
 // consecutive.
-func (s *session) writeAgain(u *conversation.Request, formats []uint16, reply []byte, value, after, n int) int {
-	n = min(n, (frame.ReplyChunk-len(s.out))/len(reply))
+func (a *answers) writeAgain(u *conversation.Request, formats []uint16, reply []byte, value, after, n int) int {
+	n = min(n, (frame.ReplyChunk-len(a.out))/len(reply))
 	if n <= 0 {
 		return 0
 	}
-	first, n := s.runs.Consecutive(n)
+	first, n := a.runs.Consecutive(n)
 	text, format := u.Form.Columns[0].Text, wire.FormatOf(formats, 0)
 	for i := range n {
-		before := len(s.out)
-		s.out = append(s.out, reply[:value]...)
-		s.out = wire.AppendID(s.out, first+int64(i), text, format)
-		s.out = append(s.out, reply[after:]...)
-		if len(s.out)-before != len(reply) { // the ID has one more digit, so the lengths in front of it are wrong
-			s.out, n = s.out[:before], i
+		before := len(a.out)
+		a.out = append(a.out, reply[:value]...)
+		a.out = wire.AppendID(a.out, first+int64(i), text, format)
+		a.out = append(a.out, reply[after:]...)
+		if len(a.out)-before != len(reply) { // the ID has one more digit, so the lengths in front of it are wrong
+			a.out, n = a.out[:before], i
 			break
 		}
 	}
-	s.runs.Skip(n)
+	a.runs.Skip(n)
 	return n
 }
 
 // writeRows writes rows of IDs, or of numbers of a tag. They must have been reserved.
-func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error {
-	from := &s.runs
+func (a *answers) writeRows(f *statement.Form, rows int, formats []uint16) error {
+	from := &a.runs
 	if f.Tag != nil {
-		from = &s.tagRuns
+		from = &a.tagRuns
 	}
 	for range rows {
-		if err := s.gather(); err != nil {
+		if err := a.gather(); err != nil {
 			return err
 		}
 		var at int
-		s.out, at = wire.Begin(s.out, wire.BackendDataRow)
-		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.Columns)))
+		a.out, at = wire.Begin(a.out, wire.BackendDataRow)
+		a.out = binary.BigEndian.AppendUint16(a.out, uint16(len(f.Columns)))
 		for i := range f.Columns {
-			s.out = wire.AppendID(s.out, from.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
+			a.out = wire.AppendID(a.out, from.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
 		}
-		s.out = wire.End(s.out, at)
+		a.out = wire.End(a.out, at)
 	}
 	return nil
 }
 
-// gather makes room for a reply. When the replies before it fill a chunk, it writes them first. A session has a buffer
-// for replies only between its first answer and their writing.
-func (s *session) gather() error {
-	if len(s.out) >= frame.ReplyChunk {
-		if err := s.flushAnswers(); err != nil {
+// gather makes room for a reply. When the replies before it fill a chunk, it writes them first.
+func (a *answers) gather() error {
+	if len(a.out) >= frame.ReplyChunk {
+		if err := a.flush(); err != nil {
 			return err
 		}
 	}
-	if s.out == nil {
-		s.out = s.proxy.buffers.GetReplies()
+	if a.out == nil {
+		a.out = a.buffers.GetReplies()
 	}
 	return nil
 }
 
 // reserveBatch takes all that the batch asks for. Numbers of tags come first because they are more likely to be
 // missing; then it takes all IDs at once.
-func (s *session) reserveBatch() error {
-	b := s.conversation.Batch()
+func (a *answers) reserveBatch(b *conversation.Batch) error {
 	ids := 0
 	for i := range b.Requests {
 		u := &b.Requests[i]
 		n := u.Times * u.IDs()
 		if u.Form.Tag == nil {
 			ids += n
-		} else if err := s.reserve(u.Form.TagOr(b.Tag(u)), n); err != nil {
+		} else if err := a.reserve(u.Form.TagOr(b.Tag(u)), n); err != nil {
 			return err
 		}
 	}
 	if ids == 0 {
 		return nil
 	}
-	return s.reserve(nil, ids)
+	return a.reserve(nil, ids)
 }
 
 // reserve takes n IDs, or n numbers of the tag if tag is not nil. The answer gets all of them or none. The error says
 // why they cannot be had.
-func (s *session) reserve(tag []byte, n int) error {
+func (a *answers) reserve(tag []byte, n int) error {
 	if tag != nil {
-		return s.reserveNumbers(tag, n)
+		return a.reserveNumbers(tag, n)
 	}
-	waited, err := s.proxy.ids.Draw(s.ctx, patience, n, &s.runs)
-	s.waited += waited
+	waited, err := a.ids.Draw(a.ctx, patience, n, &a.runs)
+	a.waited += waited
 	return err
 }
 
-func (s *session) reserveNumbers(tag []byte, n int) error {
+func (a *answers) reserveNumbers(tag []byte, n int) error {
 	for n > 0 {
-		first, count, err := s.segments.TryNextN(tag, n)
+		first, count, err := a.segments.TryNextN(tag, n)
 		if err == nil && count == 0 {
-			return s.reserveSlowly(tag, n)
+			return a.reserveSlowly(tag, n)
 		}
 		if err != nil {
 			return err
 		}
-		s.tagRuns.Add(first, count)
+		a.tagRuns.Add(first, count)
 		n -= count
 	}
 	return nil
@@ -262,21 +291,34 @@ func (s *session) reserveNumbers(tag []byte, n int) error {
 
 // reserveSlowly goes on when what is in memory of the tag is used up. Only this path measures how long an answer waits,
 // so that the fast path reads no clock.
-func (s *session) reserveSlowly(tag []byte, n int) error {
+func (a *answers) reserveSlowly(tag []byte, n int) error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(s.ctx, segmentPatience)
+	ctx, cancel := context.WithTimeout(a.ctx, segmentPatience)
 	defer cancel()
 	for n > 0 {
-		first, count, err := s.segments.NextN(ctx, tag, n)
+		first, count, err := a.segments.NextN(ctx, tag, n)
 		if err != nil && ctx.Err() != nil {
 			return errTagLate
 		}
 		if err != nil {
 			return err
 		}
-		s.tagRuns.Add(first, count)
+		a.tagRuns.Add(first, count)
 		n -= count
 	}
-	s.waited += time.Since(began)
+	a.waited += time.Since(began)
+	return nil
+}
+
+// flush writes the replies to the client.
+func (a *answers) flush() error {
+	if len(a.out) == 0 {
+		return nil
+	}
+	if err := a.toClient.Write(a.out); err != nil {
+		return err
+	}
+	a.buffers.PutReplies(a.out)
+	a.out = nil
 	return nil
 }

@@ -97,7 +97,7 @@ func (s *session) clientGone(cause error) error {
 // flush writes the local replies to the client, then what is committed to upstream. The order matters: a local reply
 // comes before the replies to anything that is forwarded after it.
 func (s *session) flush() error {
-	if err := s.flushAnswers(); err != nil {
+	if err := s.answers.flush(); err != nil {
 		return err
 	}
 	return s.flushCommitted()
@@ -116,24 +116,27 @@ func (s *session) flushCommitted() error {
 	return err
 }
 
-// front holds the proxy's own messages that go to upstream in front of the client's next ones.
-type front []byte
+// prefix holds the proxy's own messages that go to upstream before the client's next ones.
+type prefix []byte
 
-func (f *front) Write(b []byte) (int, error) {
-	*f = append(*f, b...)
+func (p *prefix) Write(b []byte) (int, error) {
+	*p = append(*p, b...)
 	return len(b), nil
 }
 
-func (s *session) flushAnswers() error {
-	if len(s.out) == 0 {
-		return nil
+// answer answers the batch that ends with this message. If it cannot, it returns false and has done nothing.
+func (s *session) answer(f frame.Frame) (done bool, err error) {
+	in := s.fromClient
+	done, err = s.answers.answer(s.conversation, f.Kind == wire.FrontendQuery, in.Held())
+	if !done || err != nil {
+		return done, err
 	}
-	if err := s.toClient.Write(s.out); err != nil {
-		return err
+	// The buffer may still have messages that upstream owes nothing for, such as stray CopyData.
+	if err := s.flushCommitted(); err != nil {
+		return false, err
 	}
-	s.proxy.buffers.PutReplies(s.out)
-	s.out = nil
-	return nil
+	in.Drop(f.Size)
+	return true, nil
 }
 
 // takeMessage answers, holds or forwards one message.
@@ -260,4 +263,13 @@ func (s *session) streamMessage() error {
 		return err
 	}
 	return in.Stream(s.upstream, f.Size)
+}
+
+// countUnpermitted counts the statements that were forwarded since its last call because of Permission. It does not
+// count those of a database that is not listed: nobody expects answers there.
+func (s *session) countUnpermitted() {
+	n := s.conversation.TakeUnpermitted()
+	if n > 0 && s.permission != nil {
+		s.proxy.counters.declined[DeclineNotAnswerable].Add(int64(n))
+	}
 }

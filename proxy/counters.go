@@ -11,17 +11,16 @@ import (
 // The counters behind Stats. Each session counts its own statements and writes, so that no processor waits for
 // another's cache line. The proxy counts what happens once per connection, or when an answer fails.
 
-// counts are one session's counters. Only the goroutine that reads the client adds to them.
-type counts struct {
-	answers      [statement.FormKinds]atomic.Int64 // statements that did not wait
+// answerCounts are those of one session. Only the goroutine that reads the client adds to them.
+type answerCounts struct {
+	atOnce       [statement.FormKinds]atomic.Int64 // statements that did not wait
 	ids, numbers atomic.Int64
-	toUpstream   atomic.Int64 // bytes
 }
 
 // all is how many statements were answered without waiting.
-func (c *counts) all() (n int64) {
-	for k := range c.answers {
-		n += c.answers[k].Load()
+func (c *answerCounts) all() (n int64) {
+	for k := range c.atOnce {
+		n += c.atOnce[k].Load()
 	}
 	return n
 }
@@ -36,12 +35,12 @@ type sums struct {
 }
 
 func (x *sums) add(s *session) {
-	for k := range s.counts.answers {
-		x.answers[k] += s.counts.answers[k].Load()
+	for k := range s.answers.counts.atOnce {
+		x.answers[k] += s.answers.counts.atOnce[k].Load()
 	}
-	x.ids += s.counts.ids.Load()
-	x.numbers += s.counts.numbers.Load()
-	x.toUpstream += s.counts.toUpstream.Load()
+	x.ids += s.answers.counts.ids.Load()
+	x.numbers += s.answers.counts.numbers.Load()
+	x.toUpstream += s.toUpstream.Load()
 	x.toClient += s.toClient.Written()
 }
 

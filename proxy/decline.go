@@ -37,25 +37,16 @@ func (d Decline) String() string {
 
 var errTagLate = errors.New("no numbers of the tag came in time")
 
-// decline counts statements that reserve could not serve.
-func (s *session) decline(err error, statements int) {
+// decline counts statements for which nothing could be drawn.
+func (s *sources) decline(err error, statements int) {
 	why := DeclineNoLease
 	switch {
 	case errors.Is(err, draw.ErrLate):
 		why = DeclineTickFull
 	case err == errTagLate:
 		why = DeclineTimeout
-	case s.proxy.whyNot != nil:
-		why = min(s.proxy.whyNot(err), declines-1)
+	case s.whyNot != nil:
+		why = min(s.whyNot(err), declines-1)
 	}
-	s.proxy.counters.declined[why].Add(int64(statements))
-}
-
-// countUnpermitted counts the statements that were forwarded since its last call because of Permission. It does not
-// count those of a database that is not listed: nobody expects answers there.
-func (s *session) countUnpermitted() {
-	n := s.conversation.TakeUnpermitted()
-	if n > 0 && s.permission != nil {
-		s.proxy.counters.declined[DeclineNotAnswerable].Add(int64(n))
-	}
+	s.counters.declined[why].Add(int64(statements))
 }

@@ -110,7 +110,7 @@ type Settings struct {
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
 	hosts      *hosts
-	ids        *draw.Room
+	sources    sources
 	permission func(string) *Permission
 	segments   func(string) Segments
 	trusting   bool // Settings.UnixUpstreamTrustsClients
@@ -122,9 +122,7 @@ type Proxy struct {
 	lastID     atomic.Int64
 	made       time.Time
 	counters   counters
-	whyNot     func(error) Decline
 	lost       func() // upstream has ended a session
-	buffers    *frame.Buffers
 	batches    *conversation.Batches
 	ctx        context.Context // ends after Drain
 	stop       context.CancelFunc
@@ -141,12 +139,13 @@ func New(s Settings) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{
-		ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
+		permission: s.Permission, segments: s.Segments, log: s.Log,
 		deafTime: cmp.Or(s.deafTime, deafTime),
-		buffers:  frame.NewBuffers(), batches: conversation.NewBatches(),
-		inside: s.Inside, whyNot: s.WhyNot, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
+		batches:  conversation.NewBatches(),
+		inside:   s.Inside, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
+	p.sources = sources{s.IDs, s.WhyNot, frame.NewBuffers(), &p.counters}
 	p.registry.begin()
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/draw"
 	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
@@ -29,14 +28,12 @@ var (
 // session is one client connection and its upstream connection. Fields are grouped by the goroutine that owns them.
 type session struct {
 	proxy      *Proxy
-	ctx        context.Context // ends with the session
 	cancel     context.CancelFunc
 	log        *slog.Logger
 	opening    opening
 	admitted   *admitted
 	slot       *admission.Slot // among the connections to upstream
 	permission *Permission
-	segments   Segments        // nil: none
 	client     net.Conn        // client ↔ proxy
 	upstream   net.Conn        // proxy ↔ upstream
 	host       int             // index in Settings.Upstream of the host that upstream leads to
@@ -52,15 +49,12 @@ type session struct {
 	leaving      atomic.Bool  // the client has left or is being sent away, so upstream's end needs no report
 	why          atomic.Int32 // why it ends: a reason
 
-	counts counts
+	toUpstream atomic.Int64 // bytes
 
 	// These fields belong to client.go.
-	fromClient    *frame.Inbox
-	waited        time.Duration // for what the present answer needs; 0: not at all
-	slow          int64         // answers that waited
-	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
-	out           []byte        // replies not yet written to the client; nil: none
-	before        front         // not yet written to upstream; nil: nothing
+	fromClient *frame.Inbox
+	answers    answers
+	before     prefix // not yet written to upstream; nil: nothing
 
 	// These fields belong to replies.go.
 	fromUpstream *frame.Inbox
@@ -147,7 +141,8 @@ func (p *Proxy) begin(
 
 func (s *session) ended(cause error) {
 	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()],
-		"answers", s.counts.all()+s.slow, "ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
+		"answers", s.answers.counts.all()+s.answers.slow,
+		"ids", s.answers.counts.ids.Load(), "numbers", s.answers.counts.numbers.Load())
 }
 
 // countLogin counts a session that ended before it had logged in. takeReply counts the others.
@@ -206,15 +201,17 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	}()
 	s := &session{
 		proxy: p, log: log, opening: o, admitted: a, slot: slot, client: client,
-		toClient: frame.NewWriter(client), permission: p.permission(o.database), segments: p.segments(o.database),
-		fromClient: frame.NewInbox(client, p.buffers),
+		toClient: frame.NewWriter(client), permission: p.permission(o.database),
+		fromClient: frame.NewInbox(client, p.sources.buffers),
 	}
 	s.conversation = conversation.New(conversation.Session{
 		Replication: o.replication, Unlisted: s.permission == nil, Allows: s.mayAnswer,
 	}, p.batches)
 	s.fromClient.SetMax(maxPassword) // until relayClient reads
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := s.reach(login); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.answers = answers{sources: &p.sources, segments: p.segments(o.database), ctx: ctx, toClient: s.toClient}
+	if err := s.reach(ctx, login); err != nil {
 		s.cancel()
 		return nil, err
 	}
@@ -277,7 +274,7 @@ func (s *session) relay(login time.Time) error {
 
 // mayAnswer checks condition 2 of doc.go.
 func (s *session) mayAnswer(f *statement.Form) bool {
-	return s.permission.Allows(f) && (f.Tag == nil || s.segments != nil)
+	return s.permission.Allows(f) && (f.Tag == nil || s.answers.segments != nil)
 }
 
 // safely keeps a panic in one session from ending the others.

@@ -113,10 +113,10 @@ func (f *fullTicks) NextN(_ context.Context, n int) (int64, int, error) {
 func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
-		s.ctx, s.proxy.counters = t.Context(), newCounters()
+		s.answers.ctx, s.proxy.counters = t.Context(), newCounters()
 		s.proxy.registry.sessions = map[*session]struct{}{s: {}}
 		s.once(t)
-		s.proxy.ids = draw.New(&fullTicks{}, nil)
+		s.proxy.sources.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
 		w := s.proxy.Stats().Waits
 		within := w.Counts[slices.Index(w.Bounds, time.Millisecond):]

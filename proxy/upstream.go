@@ -12,11 +12,11 @@ import (
 
 // reach connects to upstream and sends it the startup packet. If upstream lets nobody in by TLS, it tries without, as
 // libpq does with sslmode=prefer.
-func (s *session) reach(login time.Time) error {
-	err := s.start(func(ctx context.Context) (link, error) { return s.proxy.hosts.dial(ctx, nil) })
+func (s *session) reach(ctx context.Context, login time.Time) error {
+	err := s.start(ctx, func(ctx context.Context) (link, error) { return s.proxy.hosts.dial(ctx, nil) })
 	if err == nil && s.dialer().tls.Mode() == pgtls.Prefer && s.refused(login) {
 		s.upstream.Close()
-		err = s.start(func(ctx context.Context) (link, error) {
+		err = s.start(ctx, func(ctx context.Context) (link, error) {
 			ctx, cancel := s.proxy.hosts.limited(ctx)
 			defer cancel()
 			conn, err := s.dialer().dialPlain(ctx, nil, nil)
@@ -40,9 +40,9 @@ func unreachable(err error) error {
 	return clientError{failDial, err}
 }
 
-func (s *session) start(dial func(context.Context) (link, error)) error {
+func (s *session) start(ctx context.Context, dial func(context.Context) (link, error)) error {
 	began := time.Now()
-	l, err := dial(s.ctx)
+	l, err := dial(ctx)
 	if err != nil {
 		s.proxy.counters.count(connectFailed)
 		return err
@@ -51,12 +51,12 @@ func (s *session) start(dial func(context.Context) (link, error)) error {
 	s.proxy.counters.connectTimes.Observe(time.Since(began))
 	upstream := l.Conn
 	s.host, s.over = l.host, l.over
-	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream), &s.counts.toUpstream}
-	s.fromUpstream = frame.NewInbox(upstream, s.proxy.buffers)
+	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream), &s.toUpstream}
+	s.fromUpstream = frame.NewInbox(upstream, s.proxy.sources.buffers)
 	s.fromUpstream.AllowWide()
 	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
 	n, err := upstream.Write(s.opening.raw)
-	s.counts.toUpstream.Add(int64(n))
+	s.toUpstream.Add(int64(n))
 	if err != nil {
 		upstream.Close()
 		if s.refusesTLS(err) {
