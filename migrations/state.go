@@ -41,30 +41,30 @@ type State struct {
 
 // An Applied is one migration of this version.
 type Applied struct {
-	Version int
-	Name    string    // of its file
-	At      time.Time // zero: pending
+	Version int       `json:"number"`
+	Name    string    `json:"name"` // of its file
+	At      time.Time `json:"-"`    // zero: pending
 }
 
 // A Function is a function that differs from this version's.
 type Function struct {
-	Name string // with the types of its arguments
+	Name string `json:"name"` // with the types of its arguments
 	// "missing" or "changed": an Up repairs it; "foreign": not pgflurry's, and an Up refuses until it is gone
-	State string
+	State string `json:"state"`
 }
 
 // A Kept is a name that is not pgflurry's in public. Call pgflurry's function of that name with schema pgflurry.
 type Kept struct {
-	Name  string // without arguments
-	Other string // a function that has it, with the types of its arguments
+	Name  string `json:"name"`  // without arguments
+	Other string `json:"other"` // a function that has it, with the types of its arguments
 }
 
 // Joined is a database that has joined, from its claim in the home.
 type Joined struct {
-	Database string
-	Worker   int
-	Address  string // host:port/name from which it was claimed
-	Since    time.Time
+	Database string    `json:"database"`
+	Worker   int       `json:"worker"`
+	Address  string    `json:"address"` // host:port/name from which it was claimed
+	Since    time.Time `json:"-"`
 }
 
 // Pending reports whether an Up has anything to do.

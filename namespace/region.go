@@ -7,7 +7,10 @@ import (
 )
 
 // A Range is the workers from Lowest to Highest, both included.
-type Range struct{ Lowest, Highest int }
+type Range struct {
+	Lowest  int `json:"from"`
+	Highest int `json:"to"`
+}
 
 // Has reports whether a worker is in the range.
 func (r Range) Has(worker int) bool { return worker >= r.Lowest && worker <= r.Highest }

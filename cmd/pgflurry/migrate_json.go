@@ -10,41 +10,28 @@ import (
 // stateJSON is the output of "migrate status --json". Programs rely on it: fields may be added, but none may change its
 // meaning.
 type stateJSON struct {
-	InPlace    bool            `json:"in_place"`
-	Database   string          `json:"database"`
-	Unchecked  *string         `json:"functions_unchecked"` // why the functions could not be compared
-	Migrations []migrationJSON `json:"migrations"`
-	Public     *string         `json:"functions_in_public"`
-	Functions  []functionJSON  `json:"functions"` // those that differ from this version
-	Kept       []keptJSON      `json:"kept"`
-	Namespace  *namespaceJSON  `json:"namespace"`
-	Joined     []joinedJSON    `json:"joined"`
-	Drawers    []string        `json:"roles_that_may_set_sequences"`
-	Unreadable []string        `json:"unreadable_sequences"`
-	WeakGuards *string         `json:"weak_guards"`
-	LockTables []string        `json:"locks_that_are_no_views"`
+	InPlace    bool                  `json:"in_place"`
+	Database   string                `json:"database"`
+	Unchecked  *string               `json:"functions_unchecked"` // why the functions could not be compared
+	Migrations []migrationJSON       `json:"migrations"`
+	Public     *string               `json:"functions_in_public"`
+	Functions  []migrations.Function `json:"functions"` // those that differ from this version
+	Kept       []migrations.Kept     `json:"kept"`
+	Namespace  *namespaceJSON        `json:"namespace"`
+	Joined     []joinedJSON          `json:"joined"`
+	Drawers    []string              `json:"roles_that_may_set_sequences"`
+	Unreadable []string              `json:"unreadable_sequences"`
+	WeakGuards *string               `json:"weak_guards"`
+	LockTables []string              `json:"locks_that_are_no_views"`
 }
 
 type migrationJSON struct {
-	Number    int     `json:"number"`
-	Name      string  `json:"name"`
+	migrations.Applied
 	AppliedAt *string `json:"applied_at"`
 }
 
-type functionJSON struct {
-	Name  string `json:"name"`
-	State string `json:"state"`
-}
-
-type keptJSON struct {
-	Name  string `json:"name"`
-	Other string `json:"other"`
-}
-
 type joinedJSON struct {
-	Database  string `json:"database"`
-	Worker    int    `json:"worker"`
-	Address   string `json:"address"`
+	migrations.Joined
 	ClaimedAt string `json:"claimed_at"`
 }
 
@@ -79,26 +66,19 @@ func printStateJSON(w io.Writer, state migrations.State) error {
 	out := stateJSON{
 		InPlace: state.InPlace(), Database: state.Database, Unchecked: known(state.Unchecked),
 		Public:     known(state.Public),
-		Migrations: []migrationJSON{}, Functions: []functionJSON{}, Kept: []keptJSON{}, Joined: []joinedJSON{},
-		Drawers: append([]string{}, state.Drawers...), Namespace: namespaceOf(state),
-		Unreadable: append([]string{}, state.Unreadable...), WeakGuards: known(state.WeakGuards),
-		LockTables: append([]string{}, state.LockTables...),
+		Migrations: []migrationJSON{}, Functions: array(state.Functions), Kept: array(state.Kept),
+		Joined: []joinedJSON{}, Drawers: array(state.Drawers), Namespace: namespaceOf(state),
+		Unreadable: array(state.Unreadable), WeakGuards: known(state.WeakGuards), LockTables: array(state.LockTables),
 	}
 	for _, m := range state.Migrations {
-		applied := migrationJSON{Number: m.Version, Name: m.Name}
+		applied := migrationJSON{Applied: m}
 		if !m.At.IsZero() {
 			applied.AppliedAt = known(timestamp(m.At))
 		}
 		out.Migrations = append(out.Migrations, applied)
 	}
-	for _, f := range state.Functions {
-		out.Functions = append(out.Functions, functionJSON(f))
-	}
-	for _, k := range state.Kept {
-		out.Kept = append(out.Kept, keptJSON(k))
-	}
 	for _, j := range state.Joined {
-		out.Joined = append(out.Joined, joinedJSON{j.Database, j.Worker, j.Address, timestamp(j.Since)})
+		out.Joined = append(out.Joined, joinedJSON{j, timestamp(j.Since)})
 	}
 	return printObject(w, out)
 }
@@ -119,6 +99,9 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
 	}
 }
+
+// array is never null.
+func array[T any](list []T) []T { return append([]T{}, list...) }
 
 // known maps an empty text to null.
 func known(text string) *string {

@@ -63,11 +63,3 @@ func addressOf(conn *pgx.Conn) string {
 	}
 	return answered + database
 }
-
-// rangeJSON is a range of workers; both ends are included.
-type rangeJSON struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
-
-func rangeOf(r namespace.Range) rangeJSON { return rangeJSON{r.Lowest, r.Highest} }

@@ -156,28 +156,24 @@ type comparisonJSON struct {
 }
 
 type collisionJSON struct {
-	Databases []int      `json:"databases"`
-	Workers   *rangeJSON `json:"workers"`
-	Why       string     `json:"why"`
-	Hint      string     `json:"hint"`
+	Databases []int            `json:"databases"`
+	Workers   *namespace.Range `json:"workers"`
+	Why       string           `json:"why"`
+	Hint      string           `json:"hint"`
 }
 
 func printComparisonJSON(w io.Writer, list []namespace.Seen, found namespace.Comparison) error {
 	out := comparisonJSON{
 		MayCoexist: len(found.Collisions) == 0, Collisions: []collisionJSON{},
-		Notes: append([]string{}, found.Notes...),
+		Notes: array(found.Notes),
 	}
 	for _, s := range list {
 		out.Databases = append(out.Databases, seenForJSON(s))
 	}
 	for _, c := range found.Collisions {
-		between := collisionJSON{Databases: []int{c.A}, Why: c.Why, Hint: c.Hint}
+		between := collisionJSON{Databases: []int{c.A}, Workers: c.Workers, Why: c.Why, Hint: c.Hint}
 		if c.B != c.A {
 			between.Databases = append(between.Databases, c.B)
-		}
-		if c.Workers != nil {
-			both := rangeOf(*c.Workers)
-			between.Workers = &both
 		}
 		out.Collisions = append(out.Collisions, between)
 	}

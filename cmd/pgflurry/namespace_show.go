@@ -110,30 +110,30 @@ func standing(s namespace.Seen) string {
 // seenJSON is the output of "namespace show --json". Programs rely on it: fields may be added, but none may change its
 // meaning.
 type seenJSON struct {
-	Fingerprint    string    `json:"fingerprint"`
-	ID             string    `json:"id"`
-	Layout         string    `json:"layout"`
-	Epoch          string    `json:"epoch"`
-	Unit           float64   `json:"unit_seconds"`
-	Region         *int      `json:"region"`
-	Workers        rangeJSON `json:"workers"`
-	Functions      rangeJSON `json:"function_workers"`
-	Proxies        rangeJSON `json:"proxy_workers"`
-	FunctionWorker int       `json:"function_worker"`
-	Home           *string   `json:"home"`
-	Database       string    `json:"database"`
-	Address        string    `json:"address"`
-	Standby        bool      `json:"standby"`
-	Disposable     bool      `json:"disposable"`
-	Copied         *string   `json:"copied"`
+	Fingerprint    string          `json:"fingerprint"`
+	ID             string          `json:"id"`
+	Layout         string          `json:"layout"`
+	Epoch          string          `json:"epoch"`
+	Unit           float64         `json:"unit_seconds"`
+	Region         *int            `json:"region"`
+	Workers        namespace.Range `json:"workers"`
+	Functions      namespace.Range `json:"function_workers"`
+	Proxies        namespace.Range `json:"proxy_workers"`
+	FunctionWorker int             `json:"function_worker"`
+	Home           *string         `json:"home"`
+	Database       string          `json:"database"`
+	Address        string          `json:"address"`
+	Standby        bool            `json:"standby"`
+	Disposable     bool            `json:"disposable"`
+	Copied         *string         `json:"copied"`
 }
 
 func seenForJSON(s namespace.Seen) seenJSON {
 	why, _ := s.Copied()
 	return seenJSON{
 		Fingerprint: s.Fingerprint().String(), ID: s.ID, Layout: s.Layout.String(), Epoch: timestamp(s.Layout.Epoch),
-		Unit: s.Layout.Unit.Seconds(), Region: s.Region, Workers: rangeOf(s.Workers()),
-		Functions: rangeOf(s.Functions()), Proxies: rangeOf(s.Proxies()), FunctionWorker: s.FunctionWorker,
+		Unit: s.Layout.Unit.Seconds(), Region: s.Region, Workers: s.Workers(),
+		Functions: s.Functions(), Proxies: s.Proxies(), FunctionWorker: s.FunctionWorker,
 		Home: known(s.Home), Database: s.Database, Address: s.Address, Standby: s.Standby,
 		Disposable: s.Disposable, Copied: known(why),
 	}
