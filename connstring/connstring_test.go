@@ -21,6 +21,7 @@ import (
 func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 	const neither = "it is neither a URL that begins with postgres://, nor a list such as host=localhost dbname=app"
 	const unescaped = "the password, or what else stands before the @, has a /, ? or # that is not written as %XX"
+	const spaced = "the password, or what else stands before the @, has a space that is not written as %20"
 	for url, reason := range map[string]string{
 		"postgres://owner:s3cret@localhost:port/app": "invalid port",
 		"postgres://owner:s3/cret@localhost/app":     unescaped,
@@ -28,6 +29,7 @@ func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 		"postgres://owner:s3?cret@localhost/app":     unescaped,
 		"postgres://owner:s3#cret@localhost/app":     unescaped,
 		"postgres://owner:s3cret%zz@localhost/app":   "a % in it does not stand before two hexadecimal digits",
+		"postgres://owner:s3 cret@localhost/app":     spaced,
 		"owner:s3cret@localhost/app":                 neither,
 		"host=localhost port=x password=s3cret":      "invalid port",
 		"host=localhost password='s3cret":            neither,

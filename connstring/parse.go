@@ -47,6 +47,8 @@ func parse(what, url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	reason := ""
 	switch {
+	case spaced(url):
+		reason = "the password, or what else stands before the @, has a space that is not written as %20"
 	case unescaped(url):
 		reason = "the password, or what else stands before the @, has a /, ? or # that is not written as %XX"
 	case err != nil:
@@ -65,7 +67,7 @@ func parse(what, url string) (*pgx.ConnConfig, error) {
 		return nil, outcome.As(outcome.Usage, hint.With(
 			fmt.Errorf("%s is not a connection string: %s", what, reason),
 			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX: "+
-				"/ is %2F, ? is %3F, # is %23, @ is %40, : is %3A, % is %25."))
+				"/ is %2F, ? is %3F, # is %23, @ is %40, : is %3A, % is %25, a space is %20."))
 	}
 	return config, nil
 }
@@ -89,6 +91,12 @@ func unreadable(url string, err error) string {
 		return reason
 	}
 	return reason + detail
+}
+
+// spaced says that a URL has a space between its scheme and its last @.
+func spaced(url string) bool {
+	_, rest, isURL := strings.Cut(url, "://")
+	return isURL && strings.Contains(rest[:max(strings.LastIndex(rest, "@"), 0)], " ")
 }
 
 // unescaped says that a URL has an @ after its host. A /, ? or # in the password ends the host unless it is written as

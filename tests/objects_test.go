@@ -41,7 +41,6 @@ var tooLarge = map[string]int{
 	"circle of files proxy":            23,
 	"circle of files idserver":         17,
 	"circle of files idserver/command": 14,
-	"circle of files cmd/pgflurry":     7,
 }
 
 // A size is one number of an object or a package, and what it consists of.

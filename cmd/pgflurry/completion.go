@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"pgflurry/connstring"
 )
 
 // complete sets up completion of flag values, for cmd and all its subcommands.
@@ -51,8 +48,7 @@ func newHelp() *cobra.Command {
 				if len(rest) == 0 {
 					rest = args
 				}
-				return usageError(found, fmt.Errorf("%s is no command of %q",
-					connstring.Shown(rest[0]), found.CommandPath()))
+				return noCommand(found, rest[0])
 			}
 			found.InitDefaultHelpFlag() // as the command itself does when it runs
 			return found.Help()

@@ -100,3 +100,24 @@ func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
 		}
 	})
 }
+
+func TestAValueThatOnlyLooksLikeAPasswordIsShown(t *testing.T) {
+	text, err := said(t, "serve", "--check-config", "--upstream", "db:5432", "--lease-database",
+		"postgres://u:s3cret@h/d", "--listen", "/nowhere/.s.PGSQL.1", "--client-auth", "password")
+	if err == nil || !strings.Contains(text, "--client-auth password needs --client-tls require") {
+		t.Errorf("without TLS: %s", text)
+	}
+	flags := flagsOfServe(t)
+	if err := flags.Parse([]string{"--client-auth", "password", "--node", "my pass"}); err != nil {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	if err := configure(flags, nil).print(&shown); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"client-auth": "password", "node": "(not shown)"} {
+		if !regexp.MustCompile(`(?m)^` + name + ` +` + regexp.QuoteMeta(value) + ` +command line$`).MatchString(shown.String()) {
+			t.Errorf("%s is not shown as %s:\n%s", name, value, shown.String())
+		}
+	}
+}

@@ -102,7 +102,7 @@ func negativeID(cmd *cobra.Command, err error) error {
 			err = fmt.Errorf("-%s is not an ID: no ID is negative", missing.GetSpecifiedShortnames())
 		}
 	}
-	return usageError(cmd, err)
+	return flagError(cmd, err)
 }
 
 // read returns the layout, from the database or from the flags.

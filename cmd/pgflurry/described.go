@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/config"
+	"pgflurry/connstring"
 )
 
 // The facts of a row travel with its flag, as annotations. All else asks the flag.
@@ -64,4 +65,10 @@ func has(f *pflag.Flag, fact string) bool { return f.Annotations[fact] != nil }
 // isOneOf says whether a value is one of those that the row of a flag lists.
 func isOneOf(f *pflag.Flag, value string) bool {
 	return slices.Contains(f.Annotations[factEnum], value)
+}
+
+// databaseFlag adds --database, which is required: no command may guess which database to change.
+func databaseFlag(cmd *cobra.Command, url *string) {
+	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
+	describe(cmd.Flags(), config.Row{Name: "database", Secret: true})
 }

@@ -105,12 +105,6 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	return s, err
 }
 
-// databaseFlag adds --database, which is required: no command may guess which database to change.
-func databaseFlag(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
-	describe(cmd.Flags(), config.Row{Name: "database", Secret: true})
-}
-
 // upFlags are the flags of up: for a new namespace, and for what the database is to become.
 type upFlags struct {
 	layout                     layoutFlags

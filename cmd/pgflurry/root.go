@@ -48,7 +48,7 @@ Exit codes:
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())
-	root.SetFlagErrorFunc(usageError)
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	refuseUnknownShells(root)
 	leadOn(root)

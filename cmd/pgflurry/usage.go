@@ -15,8 +15,28 @@ import (
 )
 
 // usageError adds a hint to the error of a wrong command line: see the help of the command.
-func usageError(cmd *cobra.Command, err error) error {
-	return outcome.As(outcome.Usage, hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
+func usageError(cmd *cobra.Command, err error) error { return usageErrorNear(cmd, err, "") }
+
+// usageErrorNear is usageError with the name that was perhaps meant; empty: none is similar.
+func usageErrorNear(cmd *cobra.Command, err error, near string) error {
+	advice := fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())
+	if near != "" {
+		advice = fmt.Sprintf("Did you mean %s? ", near) + advice
+	}
+	return outcome.As(outcome.Usage, hint.With(err, advice))
+}
+
+// flagError is the error of a flag that was not understood.
+func flagError(cmd *cobra.Command, err error) error {
+	near := ""
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near = nearest(unknown.GetSpecifiedName(), names); near != "" {
+			near = "--" + near
+		}
+	}
+	return usageErrorNear(cmd, unquoted(err), near)
 }
 
 // flagsFit makes the checks that cobra would make next, so that their errors get the same hint.
@@ -48,6 +68,35 @@ func unquoted(err error) error {
 		connstring.NotRepeated)
 }
 
+// noCommand is the error of a command that does not exist.
+func noCommand(above *cobra.Command, name string) error {
+	var names []string
+	for _, sub := range above.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	near := nearest(name, names)
+	if near != "" {
+		near = fmt.Sprintf("%q", above.CommandPath()+" "+near)
+	}
+	err := fmt.Errorf("%s is no command of %q", connstring.Shown(name), above.CommandPath())
+	return usageErrorNear(above, err, near)
+}
+
+// behindItsFlag says where a connection string belongs that stands without its flag. It never repeats the string.
+func behindItsFlag(cmd *cobra.Command, argument string) (said string) {
+	if !connstring.LooksLikeOne(argument) && !connstring.MayHoldPassword(argument) {
+		return ""
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if has(f, factSecret) && !has(f, factCommandLineOnly) {
+			said = "; the URL of the database belongs behind --" + f.Name
+		}
+	})
+	return said
+}
+
 // leadOn gives all errors in the arguments of cmd and its subcommands the hint of usageError.
 func leadOn(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
@@ -57,10 +106,10 @@ func leadOn(cmd *cobra.Command) {
 			case err == nil:
 				return nil
 			case cmd.HasSubCommands():
-				err = fmt.Errorf("%s is no command of %q", connstring.Shown(args[0]), cmd.CommandPath())
+				return noCommand(cmd, args[0])
 			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // it takes no arguments at all
-				err = fmt.Errorf("%q takes no arguments, but was given %s",
-					cmd.CommandPath(), connstring.Shown(args[0]))
+				err = fmt.Errorf("%q takes no arguments, but was given %s%s",
+					cmd.CommandPath(), connstring.Shown(args[0]), behindItsFlag(cmd, args[0]))
 			}
 			return usageError(cmd, err)
 		}

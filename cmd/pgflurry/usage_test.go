@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/connstring"
 	"pgflurry/hint"
 )
 
@@ -44,6 +45,39 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 		}
 		if hint.Of(err) != `See "`+want.help+`".` {
 			t.Errorf("%s: the hint is %q, want one that leads to %s", line, hint.Of(err), want.help)
+		}
+	}
+}
+
+func TestAWordThatIsNearlyOneIsNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"serv":                         `Did you mean "pgflurry serve"? See "pgflurry --help".`,
+		"workers lst":                  `Did you mean "pgflurry workers list"? See "pgflurry workers --help".`,
+		"help migrat":                  `Did you mean "pgflurry migrate"? See "pgflurry --help".`,
+		"serve --lease-databse x":      `Did you mean --lease-database? See "pgflurry serve --help".`,
+		"serve --max-conections=3":     `Did you mean --max-connections? See "pgflurry serve --help".`,
+		"decode --jsn 1":               `Did you mean --json? See "pgflurry decode --help".`,
+		"migrate up --databas=u:p@h/d": `Did you mean --database? See "pgflurry migrate up --help".`,
+	} {
+		text, err := said(t, strings.Fields(line)...)
+		if err == nil || hint.Of(err) != want || strings.Contains(text, "p@h") {
+			t.Errorf("%s: the hint is %q, expected %q:\n%s", line, hint.Of(err), want, text)
+		}
+	}
+}
+
+func TestAConnectionStringWithoutItsFlagIsToldWhereItBelongs(t *testing.T) {
+	for line, flag := range map[string]string{
+		"migrate up": "--database", "migrate down": "--database", "workers list": "--database",
+		"serve": "--lease-database", "demo": "--postgres",
+	} {
+		for _, url := range []string{"postgres://owner:s3cret@h/db", "host=h password=s3cret", "owner:s3 cret@h/db"} {
+			text, err := said(t, append(strings.Fields(line), url)...)
+			says := `"pgflurry ` + line + `" takes no arguments, but was given ` + connstring.NotRepeated +
+				"; the URL of the database belongs behind " + flag
+			if err == nil || !strings.Contains(text, says) || leaks(text) {
+				t.Errorf("%s with a URL says\n%s\nexpected %s", line, text, says)
+			}
 		}
 	}
 }
