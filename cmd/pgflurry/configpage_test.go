@@ -116,7 +116,8 @@ func TestAValueThatOnlyLooksLikeAPasswordIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"client-auth": "password", "node": "(not shown)"} {
-		if !regexp.MustCompile(`(?m)^` + name + ` +` + regexp.QuoteMeta(value) + ` +command line$`).MatchString(shown.String()) {
+		line := regexp.MustCompile(`(?m)^` + name + ` +` + regexp.QuoteMeta(value) + ` +command line$`)
+		if !line.MatchString(shown.String()) {
 			t.Errorf("%s is not shown as %s:\n%s", name, value, shown.String())
 		}
 	}
