@@ -16,7 +16,7 @@
 //	node.go          New, Run: the joins          listen*.go           the clients' side
 //	limits.go        limits of the proxy          tls.go, plain_text.go  what TLS does not protect
 //	address.go       where others reach the node
-//	namespace.go     which ID space               supply.go            generator, keeper and watch
+//	supply.go        generator and keeper         namespace.go         which ID space
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	suspicion.go     the event that makes the node's own connections old, and whom it wakes
 //	upstream.go      how the lease role reaches it

@@ -21,10 +21,10 @@ const historyName = "pgflurry serve, history"
 var errHistoryBusy = hint.With(errors.New("another question for the history of a worker is under way"),
 	"One is put at a time. Ask again.")
 
-// History asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
+// history asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
 // of its own, for at most five seconds.
-func (n *Node) History(ctx context.Context, worker int) ([]report.Tenure, error) {
-	known := n.known.Load()
+func (u *supply) history(ctx context.Context, worker int) ([]report.Tenure, error) {
+	known := u.known.Load()
 	if known == nil {
 		return nil, fmt.Errorf("the history of worker %d: %w", worker, errNoNamespace)
 	}
@@ -37,12 +37,12 @@ func (n *Node) History(ctx context.Context, worker int) ([]report.Tenure, error)
 		return nil, fmt.Errorf("worker %d is of region %d, and only a database of that region knows who had it; "+
 			"this is region %d", worker, worker>>layout.WorkerBits, *ns.Region)
 	}
-	if !n.asking.TryLock() {
+	if !u.asking.TryLock() {
 		return nil, errHistoryBusy
 	}
-	defer n.asking.Unlock()
+	defer u.asking.Unlock()
 	var tenures []lease.Tenure
-	err := fresh.AskOnce(ctx, n.lease, historyName, askTimeout,
+	err := fresh.AskOnce(ctx, u.lease, historyName, askTimeout,
 		func(ctx context.Context, conn *pgx.Conn) (err error) {
 			tenures, err = lease.History(ctx, conn, &worker)
 			return err

@@ -17,19 +17,19 @@ import (
 const mostWorkers = 1000
 
 // console maps the word after SHOW to its table.
-func (n *Node) console() map[string]idserver.Topic {
+func (u *supply) console() map[string]idserver.Topic {
 	return map[string]idserver.Topic{
 		"VERSION": {
 			Tells: "version and node of the proxy, and the layout of its IDs",
-			Table: func() idserver.Table { return versionTable(n.settings, n.leaseState()) },
+			Table: func() idserver.Table { return versionTable(u.settings, u.state()) },
 		},
 		"LEASE": {
 			Tells: "the worker in its IDs, and until when there are any; the cause, if there are none",
-			Table: func() idserver.Table { return leaseTable(n.leaseState()) },
+			Table: func() idserver.Table { return leaseTable(u.state()) },
 		},
 		"WORKERS": {
 			Tells: "workers that were ever in use and up to when, as last read from the lease database",
-			Table: func() idserver.Table { return workersTable(n.surveyed.Load()) },
+			Table: func() idserver.Table { return workersTable(u.surveyed.Load()) },
 		},
 	}
 }

@@ -30,23 +30,12 @@ const (
 const tryAgain = "Try again in a moment, or connect to another proxy."
 
 // unavailable translates an error of IDs or of numbers for a client.
-func (n *Node) unavailable(err error) idserver.Reason {
+func (u *supply) unavailable(err error) idserver.Reason {
 	var of *tagError
 	if errors.As(err, &of) {
 		return whyNoNumber(of)
 	}
-	return whyNoID(err, n.leaseState())
-}
-
-// leaseState is a part of State that is cheap enough for many clients: it does not count sessions.
-func (n *Node) leaseState() report.State {
-	s := report.State{At: n.clock.wall()}
-	known := n.known.Load()
-	if known != nil {
-		s.Namespace = tellNamespace(known.namespace)
-	}
-	n.tellLease(&s, known)
-	return s
+	return whyNoID(err, u.state())
 }
 
 // whyNoID says why there is no ID.

@@ -25,11 +25,11 @@ const (
 
 // findNamespace reads the namespace of the lease database. It waits while a fault may still pass: a server that is
 // down, a missing migration, a copy that nobody has classified yet.
-func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
+func (u *supply) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 	failing := logs.Reminder{Every: logs.RemindEvery}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		var ns namespace.Namespace
-		err := fresh.AskOnce(ctx, n.lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		err := fresh.AskOnce(ctx, u.lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			ns, err = namespace.Read(ctx, conn)
 			return err
 		})
@@ -44,12 +44,12 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		case ctx.Err() != nil:
 			return ns, nil
 		case err == nil:
-			return ns, n.agrees(ns)
+			return ns, u.agrees(ns)
 		}
-		n.unread.Store(unreadFor(err, copied))
-		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
+		u.unread.Store(unreadFor(err, copied))
+		if due, lasted := failing.Wrong(err.Error(), u.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, logs.Fields(lasted)...)
-			n.log.Warn(fault.Of(fault.NoNamespace).Log,
+			u.log.Warn(fault.Of(fault.NoNamespace).Log,
 				append(fields, hint.Fields(hint.Of(connstring.Explain(err)))...)...)
 		}
 		fresh.Rest(ctx, pause, nil)
@@ -57,32 +57,32 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 }
 
 // agrees refuses settings that the namespace does not allow.
-func (n *Node) agrees(ns namespace.Namespace) error {
+func (u *supply) agrees(ns namespace.Namespace) error {
 	if err := ns.Serves(); err != nil {
 		return err
 	}
 	if ns.Disposable {
-		n.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs",
+		u.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs",
 			"database", ns.Database)
 	}
-	if n.settings.Window > ns.MaxWindow {
+	if u.settings.Window > ns.MaxWindow {
 		return outcome.As(outcome.Usage, hint.With(
 			fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
-				n.settings.Window, ns.MaxWindow),
+				u.settings.Window, ns.MaxWindow),
 			fmt.Sprintf("Or raise it: pgflurry migrate up --database URL --max-window %v, whose help says "+
 				"what that costs. If it was raised before, a failover or a restore has forgotten that: do so at once.",
-				n.settings.Window)))
+				u.settings.Window)))
 	}
-	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
-		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout",
+	if end := ns.Layout.End(); end.Sub(u.clock.wall()) < namespace.LayoutWarning {
+		u.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout",
 			"layout", ns.Layout, "end", end)
 	}
 	return nil
 }
 
 // workers is the range of workers that --datacenter allows.
-func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
-	number := n.settings.Datacenter
+func (u *supply) workers(ns namespace.Namespace) (lease.Range, error) {
+	number := u.settings.Datacenter
 	if number == nil {
 		return lease.Range{}, nil
 	}

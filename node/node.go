@@ -15,6 +15,7 @@ import (
 	"pgflurry/draw"
 	"pgflurry/fresh"
 	"pgflurry/logs"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/primary"
 	"pgflurry/proxy"
@@ -46,26 +47,21 @@ type Node struct {
 	hosts     []proxy.Host    // of the upstream
 	primary   *primary.Watch  // nil: connections may go to any host
 	rules     fresh.Rules     // of all connections that the node keeps
-	ids       *lateIDs
-	room      *draw.Room // where all clients draw them
+	supply    *supply
+	room      *draw.Room // where all clients draw IDs
 	databases *watch.Databases
 	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
 	listener  net.Listener
-	admin     net.Listener  // nil: none
-	answering chan struct{} // closed once a worker was leased and all databases were judged
+	admin     net.Listener // nil: none
 
 	started           time.Time // by the wall clock
-	known             atomic.Pointer[known]
-	unread            atomic.Pointer[trouble] // why the namespace is not known
 	configured        atomic.Pointer[configured]
-	surveyed          atomic.Pointer[report.Workers]
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
 	password  atomic.Pointer[string]          // of the lease role
 	current   atomic.Pointer[config.Settings] // settings with what Reload has changed
-	asking    sync.Mutex                      // held by the one question for a history
 }
 
 // New checks the settings, reads the file of accounts, and opens the listeners. Nothing is served before Run. The
@@ -89,18 +85,22 @@ func New(s config.Settings) (_ *Node, err error) {
 			endLog()
 		}
 	}()
-	ids := &lateIDs{}
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock,
-		ids: ids, room: draw.New(ids, ids.has),
-		answering: make(chan struct{}), started: clock.wall(),
+		started: clock.wall(),
 	}
 	n.rules = fresh.Rules{
 		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
 		Explain: connstring.Explain,
 	}
-	n.unread.Store(&namespaceUnread)
 	n.lease = n.withPassword(s.Lease.Config.Copy())
+	n.databases = watch.NewDatabases(n.openNumbers)
+	n.supply = &supply{
+		settings: s, address: n.address, lease: n.lease, rules: &n.rules, clock: clock, log: n.log,
+		judged: n.databases.Judged(), answering: make(chan struct{}),
+	}
+	n.supply.unread.Store(&namespaceUnread)
+	n.room = draw.New(&n.supply.ids, n.supply.ids.has)
 	for _, h := range s.Hosts {
 		n.hosts = append(n.hosts, proxy.Host(h))
 	}
@@ -121,7 +121,6 @@ func New(s config.Settings) (_ *Node, err error) {
 
 // join connects the proxy with the parts that answer in it.
 func (n *Node) join() error {
-	n.databases = watch.NewDatabases(n.openNumbers)
 	var err error
 	if n.id, err = n.openIDDatabase(); err != nil {
 		return outcome.As(outcome.Usage, err)
@@ -155,12 +154,20 @@ func (n *Node) openNumbers(database string) (*segment.Source, error) {
 	})
 }
 
+// watch looks at the databases of a namespace until ctx ends.
+func (n *Node) watch(ctx context.Context, ns namespace.Namespace) error {
+	return watch.New(watch.Settings{
+		Databases: n.databases, Config: n.look, Namespace: ns.ID, Server: n.realServer(), Rules: n.rules,
+		Wall: n.clock.wall, Look: n.pause, Timeout: askTimeout,
+	}).Run(ctx)
+}
+
 // Addr is where clients connect.
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
 // Answering is closed once a worker was leased and the watch has judged every database. From then on IDs come from
 // memory in each database with permission.
-func (n *Node) Answering() <-chan struct{} { return n.answering }
+func (n *Node) Answering() <-chan struct{} { return n.supply.answering }
 
 // Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Call
 // it once.
@@ -186,7 +193,7 @@ func (n *Node) Run(ctx context.Context) error {
 		parts.Go(func() { n.primary.Run(supplied) })
 	}
 	parts.Go(func() {
-		if err := n.supply(supplied); err != nil {
+		if err := n.supply.run(supplied, n.watch); err != nil {
 			wrong <- err
 		}
 	})

@@ -53,7 +53,7 @@ func (n *Node) followPrimary(ctx context.Context, changed <-chan struct{}) {
 		select {
 		case <-changed:
 			changed = n.primary.Changed()
-			n.suspect()
+			n.rules.Suspicion.Raise()
 		case <-ctx.Done():
 			return
 		}

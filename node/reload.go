@@ -51,12 +51,9 @@ func (n *Node) Reload(s config.Settings) error {
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
 	n.tookOver(next)
-	n.suspect()
+	n.rules.Suspicion.Raise()
 	return nil
 }
-
-// asLease is how the lease role reaches the lease database.
-func (n *Node) asLease() *pgx.ConnConfig { return n.lease }
 
 // withPassword makes every copy of a connection's configuration log in with the password that is in force when it
 // connects. pgx reads the password after this hook, from the same value.
@@ -74,7 +71,7 @@ func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 	p := proxy.Settings{
 		Upstream: n.hosts, Primary: n.primaryHost(), Log: n.log,
 		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
-		UpstreamLost: n.suspect, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
+		UpstreamLost: n.rules.Suspicion.Raise, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
 	if n.id != nil {
 		p.Inside = n.id.server

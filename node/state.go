@@ -1,12 +1,12 @@
 package node
 
 import (
+	"context"
 	"errors"
 
 	"pgflurry/admin"
 	"pgflurry/generator"
 	"pgflurry/hint"
-	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/report"
 )
@@ -32,12 +32,8 @@ func (n *Node) State() report.State {
 		s.Databases = append(s.Databases, l.State())
 		s.Segments = append(s.Segments, l.Tags()...)
 	}
-	known := n.known.Load()
-	if known != nil {
-		s.Namespace = tellNamespace(known.namespace)
-	}
-	n.tellLease(&s, known)
-	if workers := n.surveyed.Load(); workers != nil {
+	n.supply.tell(&s)
+	if workers := n.supply.surveyed.Load(); workers != nil {
 		s.Workers = *workers
 	}
 	return s
@@ -50,15 +46,9 @@ func tellNamespace(ns namespace.Namespace) report.Namespace {
 	}
 }
 
-// known is what a node has after it has read its namespace.
-type known struct {
-	namespace namespace.Namespace
-	keeper    *lease.Keeper
-}
-
 // Decode decodes an ID by the layout of the namespace.
 func (n *Node) Decode(text string) (report.Decoded, error) {
-	known := n.known.Load()
+	known := n.supply.known.Load()
 	if known == nil {
 		return report.Decoded{}, errLayoutUnknown
 	}
@@ -88,3 +78,9 @@ func (n *Node) Decode(text string) (report.Decoded, error) {
 var errLayoutUnknown = hint.With(
 	errors.New("no ID can be taken apart yet: the namespace, which tells the layout, was not read"),
 	"The log says why the lease database could not be asked.")
+
+// History asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
+// of its own, for at most five seconds.
+func (n *Node) History(ctx context.Context, worker int) ([]report.Tenure, error) {
+	return n.supply.history(ctx, worker)
+}

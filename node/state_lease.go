@@ -24,18 +24,34 @@ var (
 	notYetAcquired  = trouble{cause: "the first attempt to get a worker is under way"}
 )
 
+// state is a part of State that is cheap enough for many clients: it does not count sessions.
+func (u *supply) state() report.State {
+	s := report.State{At: u.clock.wall()}
+	u.tell(&s)
+	return s
+}
+
+// tell adds namespace, lease and clock.
+func (u *supply) tell(s *report.State) {
+	known := u.known.Load()
+	if known != nil {
+		s.Namespace = tellNamespace(known.namespace)
+	}
+	u.tellLease(s, known)
+}
+
 // tellLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
 // state.
-func (n *Node) tellLease(s *report.State, known *known) {
+func (u *supply) tellLease(s *report.State, known *known) {
 	if known == nil {
-		s.Lease = report.Lease{Window: n.settings.Window}
-		n.unread.Load().tell(&s.Lease)
+		s.Lease = report.Lease{Window: u.settings.Window}
+		u.unread.Load().tell(&s.Lease)
 		return
 	}
 	st := known.keeper.Stats()
-	now := n.clock.wall() // at the moment st.At
+	now := u.clock.wall() // at the moment st.At
 	s.Lease = report.Lease{
-		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: n.settings.Window,
+		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: u.settings.Window,
 		Until:    until(known.namespace.Layout, st),
 		Renewals: st.Renewals, Acquisitions: st.Acquisitions, RenewalDurations: st.RenewalDurations,
 	}
@@ -48,7 +64,7 @@ func (n *Node) tellLease(s *report.State, known *known) {
 	if s.Lease.Forgotten = st.Forgotten; st.Forgotten > 0 {
 		s.Lease.ForgottenAt = now.Add(st.ForgottenAt - st.At)
 	}
-	n.troubleOf(st).tell(&s.Lease)
+	u.troubleOf(st).tell(&s.Lease)
 	if !st.Told {
 		return
 	}
@@ -72,14 +88,14 @@ func until(layout generator.Layout, st lease.Stats) time.Time {
 func (t *trouble) tell(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
 
 // troubleOf classifies the last failure of a keeper.
-func (n *Node) troubleOf(st lease.Stats) *trouble {
+func (u *supply) troubleOf(st lease.Stats) *trouble {
 	switch {
 	case st.Cause == nil && !st.Granted:
 		return &notYetAcquired
 	case st.Cause == nil:
 		return &trouble{}
 	}
-	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(st.Cause), hint: n.leaseHint(st.Cause)}
+	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(st.Cause), hint: u.leaseHint(st.Cause)}
 	var refusal *lease.Refusal
 	var lost *lease.Lost
 	switch {
@@ -100,8 +116,8 @@ func reasonOf(r *lease.Refusal) (reason, hint string) {
 }
 
 // leaseHint says what to do about an error of the lease database.
-func (n *Node) leaseHint(err error) string {
-	advice := adviceFor(err, n.lease.User)
+func (u *supply) leaseHint(err error) string {
+	advice := adviceFor(err, u.lease.User)
 	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) {
 		return said.Hint
 	}

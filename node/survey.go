@@ -53,11 +53,11 @@ type survey struct {
 	workers *atomic.Pointer[report.Workers] // what was read; must not be modified
 }
 
-func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
+func (u *supply) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
-		pause:  surveyPause(n.settings),
-		asker:  fresh.NewAsker(n.asLease, askTimeout, n.rules.Named(surveyName)),
-		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
+		pause:  surveyPause(u.settings),
+		asker:  fresh.NewAsker(u.there, askTimeout, u.rules.Named(surveyName)),
+		keeper: keeper, clock: u.clock, role: u.lease.User, workers: &u.surveyed,
 	}
 }
 

@@ -41,17 +41,17 @@ func TestASuspicionRenewsTheLeaseAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &Node{rules: fresh.Rules{Suspicion: new(fresh.Suspicion)}}
+		suspicion := new(fresh.Suspicion)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer cancel()
-		running.Go(func() { n.passOn(ctx, keeper) })
+		running.Go(func() { passOn(ctx, suspicion, keeper) })
 		running.Go(func() { _ = keeper.Run(ctx) })
 		for range 3 {
 			time.Sleep(2 * time.Second) // it would be renewed after 18 s
 			raised := time.Now()
-			n.suspect()
+			suspicion.Raise()
 			if renewed := <-s.renewals; renewed != raised {
 				t.Errorf("renewed %v after the suspicion", renewed.Sub(raised))
 			}
