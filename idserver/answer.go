@@ -7,77 +7,138 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/idserver/problem"
+	"pgflurry/idserver/state"
 	"pgflurry/proxy/wire"
 )
+
+// Segments gives dense numbers of business tags; segment.Source satisfies it. Both methods are called concurrently, and
+// do not keep tag. n is at least 1.
+type Segments interface {
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means that
+	// there is none at this moment, but will be soon.
+	TryNextN(tag []byte, n int) (first int64, count int, err error)
+	// NextN does the same, but waits for at least one number.
+	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
+}
+
+// Reason is why a statement cannot be answered: a sentence, and what to do.
+type Reason struct {
+	// SQLState is 57P03 if waiting helps.
+	SQLState string
+	Message  string
+	Hint     string
+}
+
+// source is where all sessions draw.
+type source struct {
+	ids         *draw.Room
+	segments    Segments // nil: there are no numbers of tags
+	unavailable func(error) Reason
+}
 
 // patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
 const patience = time.Second
 
-// writeIDs writes n rows. It draws what they need, one portion at a time.
-func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
-	drawn := 0
-	f := r.form
-	width := len(f.Columns)
-	for left := n * width; left > 0; left -= width {
-		if err := cmp.Or(s.checkCancel(), s.gather()); err != nil {
-			return err
-		}
-		b, at := wire.Begin(s.out, wire.BackendDataRow)
-		b = binary.BigEndian.AppendUint16(b, uint16(width))
-		for i := range f.Columns {
-			if drawn == 0 {
-				var err error
-				if drawn, err = s.draw(r.tag, min(left-i, draw.Portion)); err != nil {
-					return err
-				}
-				s.counts.drew(f, drawn)
-			}
-			b = wire.AppendID(b, s.drawn.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
-			drawn--
-		}
-		s.out = wire.End(b, at)
-		r.left--
-	}
-	return nil
+// draws are those of one session.
+type draws struct {
+	*source
+	ctx   context.Context // ends with the session
+	drawn draw.Runs       // IDs or numbers not yet written
 }
 
 // draw takes n IDs, or up to n numbers of the tag if tag is not nil, in place of what was drawn before. It returns how
 // many it took: at least one.
-func (s *session) draw(tag []byte, n int) (drawn int, err error) {
+func (d *draws) draw(tag []byte, n int) (drawn int, err error) {
 	if tag == nil {
 		drawn = n
-		_, err = s.server.settings.IDs.Draw(s.ctx, patience, n, &s.drawn)
+		_, err = d.ids.Draw(d.ctx, patience, n, &d.drawn)
 	} else {
-		drawn, err = s.drawNumbers(tag, n)
+		drawn, err = d.drawNumbers(tag, n)
 	}
 	if err != nil {
-		return 0, s.unavailable(err)
+		return 0, d.told(err)
 	}
 	return drawn, nil
 }
 
-func (s *session) drawNumbers(tag []byte, n int) (drawn int, err error) {
-	of := s.server.settings.Segments
-	if of == nil {
+func (d *draws) drawNumbers(tag []byte, n int) (drawn int, err error) {
+	if d.segments == nil {
 		return 0, errNoSegments
 	}
-	first, drawn, err := of.TryNextN(tag, n)
+	first, drawn, err := d.segments.TryNextN(tag, n)
 	if err == nil && drawn == 0 {
-		ctx, cancel := context.WithTimeout(s.ctx, patience)
+		ctx, cancel := context.WithTimeout(d.ctx, patience)
 		defer cancel()
-		first, drawn, err = of.NextN(ctx, tag, n)
+		first, drawn, err = d.segments.NextN(ctx, tag, n)
 	}
-	s.drawn.Reset()
-	s.drawn.Add(first, drawn)
+	d.drawn.Reset()
+	d.drawn.Add(first, drawn)
 	return drawn, err
 }
 
-// unavailable turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an
-// error that ends the session.
-func (s *session) unavailable(err error) error {
-	if _, own := err.(problem); own || s.ctx.Err() != nil {
+// told turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an error
+// that ends the session.
+func (d *draws) told(err error) error {
+	if _, own := err.(problem.Error); own || d.ctx.Err() != nil {
 		return err
 	}
-	reason := s.server.settings.Unavailable(err)
-	return problem{reason.SQLState, reason.Message, reason.Hint}
+	reason := d.unavailable(err)
+	return problem.New(reason.SQLState, reason.Message, reason.Hint)
+}
+
+// writer writes the rows of portals.
+type writer struct {
+	replies
+	draws
+	seen
+}
+
+// rows writes up to most of a portal's rows, and returns how many.
+func (w *writer) rows(of *state.Session, p *state.Portal, most int) (n int, err error) {
+	n = min(most, p.Rows.Left)
+	if p.Rows.Form != nil {
+		err = w.ids(p, n)
+		if n > 0 && err == nil && p.FirstAnswer() {
+			w.counts.answered(p.Rows.Form)
+		}
+		return n, err
+	}
+	for range n {
+		if err := cmp.Or(w.checkCancel(), w.gather()); err != nil {
+			return 0, err
+		}
+		if w.out, err = of.AppendRow(w.out, p); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// ids writes n rows. It draws what they need, one portion at a time.
+func (w *writer) ids(p *state.Portal, n int) error {
+	drawn := 0
+	f := p.Rows.Form
+	width := len(f.Columns)
+	for left := n * width; left > 0; left -= width {
+		if err := cmp.Or(w.checkCancel(), w.gather()); err != nil {
+			return err
+		}
+		b, at := wire.Begin(w.out, wire.BackendDataRow)
+		b = binary.BigEndian.AppendUint16(b, uint16(width))
+		for i := range f.Columns {
+			if drawn == 0 {
+				var err error
+				if drawn, err = w.draw(p.Rows.Tag, min(left-i, draw.Portion)); err != nil {
+					return err
+				}
+				w.counts.drew(f, drawn)
+			}
+			b = wire.AppendID(b, w.drawn.Take(), f.Columns[i].Text, wire.FormatOf(p.Formats, i))
+			drawn--
+		}
+		w.out = wire.End(b, at)
+		p.Rows.Left--
+	}
+	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"pgflurry/draw"
+	"pgflurry/idserver/problem"
 )
 
 // hung never has anything.
@@ -30,16 +33,13 @@ func TestAnAnswerThatWaitsInVainIsToldByWhoeverHadNothing(t *testing.T) {
 	for name, tag := range map[string][]byte{"IDs": nil, "numbers": []byte("order")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				v := testServer(t, hungIDs{})
-				v.settings.Segments = hung{}
 				var asked error
-				v.settings.Unavailable = func(err error) Reason {
+				d := draws{ctx: t.Context(), source: &source{draw.New(hungIDs{}, nil), hung{}, func(err error) Reason {
 					asked = err
 					return Reason{"57P03", "told", "hint"}
-				}
-				s := &session{server: v, ctx: t.Context()}
-				_, err := s.draw(tag, 1)
-				if told := (problem{"57P03", "told", "hint"}); err != told ||
+				}}}
+				_, err := d.draw(tag, 1)
+				if told := problem.New("57P03", "told", "hint"); err != told ||
 					!errors.Is(asked, context.DeadlineExceeded) {
 					t.Errorf("the client is told %#v of %v; expected %#v of %v",
 						err, asked, told, context.DeadlineExceeded)

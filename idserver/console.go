@@ -4,29 +4,63 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
-	"pgflurry/idserver/command"
+	"pgflurry/recent"
 )
 
-// Answers of SHOW: tables of the console, and settings.
+// Table is a table of the console: rows of text, each as long as Columns.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+}
 
-// consoleTable returns the function that makes a table of the console; nil: there is no such table.
-func (s *session) consoleTable(name string) func() Table {
-	switch word := strings.ToUpper(name); word {
-	case "HELP":
-		return s.help
-	case "SESSIONS":
-		return s.sessionsTable
-	default:
-		if table := s.server.tables[word]; table != nil {
-			return table.Fresh
-		}
-		return nil
+// Topic is a table of the console that another package makes.
+type Topic struct {
+	// Tells says in SHOW HELP what the table has.
+	Tells string
+	// Table makes the table, at most a hundred times a second for all clients that ask for it.
+	Table func() Table
+}
+
+// console has the tables of SHOW, for all sessions.
+type console struct {
+	topics   map[string]Topic // by the word, in upper case
+	tables   map[string]*recent.Value[Table]
+	sessions func(user string) Table // as a user may see it
+}
+
+// tableEvery is the shortest time between two tables of a topic.
+const tableEvery = 10 * time.Millisecond
+
+func newConsole(topics map[string]Topic, sessions func(user string) Table) *console {
+	c := &console{topics, make(map[string]*recent.Value[Table], len(topics)), sessions}
+	for word, topic := range topics {
+		c.tables[word] = recent.New(tableEvery, topic.Table)
 	}
+	return c
+}
+
+// Show implements state.Console.
+func (c *console) Show(word, user string) (columns []string, rows [][]string, known bool) {
+	var t Table
+	switch word = strings.ToUpper(word); word {
+	case "HELP":
+		t = c.help()
+	case "SESSIONS":
+		t = c.sessions(user)
+	default:
+		table := c.tables[word]
+		if table == nil {
+			return nil, nil, false
+		}
+		t = table.Fresh()
+	}
+	return t.Columns, t.Rows, true
 }
 
 // help lists what this database answers.
-func (s *session) help() Table {
+func (c *console) help() Table {
 	t := Table{Columns: []string{"statement", "answer"}, Rows: [][]string{
 		{"SELECT next_snowflake()", "one ID"},
 		{"SELECT next_snowflake() FROM generate_series(1, n)", "n IDs; n is 1 to 10000"},
@@ -35,8 +69,8 @@ func (s *session) help() Table {
 		{"SELECT * FROM next_segments('tag', n)", "n numbers of a tag; n is 1 to 10000"},
 		{"SHOW SESSIONS", "who is logged in to this database"},
 	}}
-	for _, word := range slices.Sorted(maps.Keys(s.server.settings.Console)) {
-		t.Rows = append(t.Rows, []string{"SHOW " + word, s.server.settings.Console[word].Tells})
+	for _, word := range slices.Sorted(maps.Keys(c.topics)) {
+		t.Rows = append(t.Rows, []string{"SHOW " + word, c.topics[word].Tells})
 	}
 	t.Rows = append(t.Rows,
 		[]string{"BEGIN, COMMIT, ROLLBACK, SAVEPOINT", "transactions, in which nothing is at stake but settings"},
@@ -46,65 +80,4 @@ func (s *session) help() Table {
 		[]string{"SELECT 1, version(), current_user", "constants, and what drivers ask when they connect"},
 	)
 	return t
-}
-
-// showColumns are the columns of a SHOW.
-func (s *session) showColumns(c command.Show) ([]command.Column, error) {
-	var names []string
-	table := s.consoleTable(c.Name)
-	_, known := s.settings.get(strings.ToLower(c.Name))
-	switch {
-	case c.All:
-		names = []string{"name", "setting", "description"}
-	case table != nil:
-		names = table().Columns
-	case known:
-		names = []string{s.settings.spelling(c.Name)}
-	default:
-		return nil, noSetting(c.Name)
-	}
-	var columns []command.Column
-	for _, name := range names {
-		columns = append(columns, command.Column{Label: name, Type: command.Text, Width: -1})
-	}
-	return columns, nil
-}
-
-// show returns the rows of a SHOW.
-func (s *session) show(c command.Show) ([][]string, error) {
-	if c.All {
-		return s.settings.all(), nil
-	}
-	if table := s.consoleTable(c.Name); table != nil {
-		return table().Rows, nil
-	}
-	value, known := s.settings.get(strings.ToLower(c.Name))
-	if !known {
-		return nil, noSetting(c.Name)
-	}
-	return [][]string{{value}}, nil
-}
-
-// all returns all settings, sorted by name.
-func (x *settings) all() (rows [][]string) {
-	names := make(map[string]bool)
-	for _, m := range []map[string]string{presets, x.startup, x.session, x.local} {
-		for name := range m {
-			names[name] = true
-		}
-	}
-	for name := range x.server {
-		names[strings.ToLower(name)] = true
-	}
-	for _, name := range []string{
-		"is_superuser", "session_authorization", "server_version_num", "transaction_deferrable",
-		"transaction_isolation", "transaction_read_only",
-	} {
-		names[name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		value, _ := x.get(name)
-		rows = append(rows, []string{x.spelling(name), value, ""})
-	}
-	return rows
 }

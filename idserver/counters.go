@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/histogram"
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
 
@@ -40,8 +41,8 @@ func (c *counts) drew(f *statement.Form, n int) {
 }
 
 // refuse counts a statement that got an ERROR.
-func (c *counts) refuse(p problem) {
-	switch p.sqlstate {
+func (c *counts) refuse(p problem.Error) {
+	switch p.SQLState {
 	case "57P03":
 		c.refused[refusedWithoutIDs].Add(1)
 	case "0A000":
@@ -83,17 +84,6 @@ const (
 
 var reasonLabels = [reasons]string{"", "client", "drain", "idle", "removed", "protocol", "fault"}
 
-// because notes why the session ends. Only the first call counts.
-func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
-
-// closedFor is why the session ended. If nobody called because, the client's connection was lost.
-func (s *session) closedFor() reason {
-	if r := reason(s.why.Load()); r != stillOpen {
-		return r
-	}
-	return closedClient
-}
-
 // sums are the counters of many sessions.
 type sums struct {
 	opened       int64
@@ -102,18 +92,6 @@ type sums struct {
 	refused      [refusals]int64
 	toClient     int64
 	closed       [reasons]int64
-}
-
-func (x *sums) add(s *session) {
-	for k := range s.counts.answers {
-		x.answers[k] += s.counts.answers[k].Load()
-	}
-	for k := range s.counts.refused {
-		x.refused[k] += s.counts.refused[k].Load()
-	}
-	x.ids += s.counts.ids.Load()
-	x.numbers += s.counts.numbers.Load()
-	x.toClient += s.toClient.Written()
 }
 
 // newLoginTimes has the same buckets as the proxy's histogram of logins.

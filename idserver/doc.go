@@ -2,21 +2,26 @@
 // verifiers in memory. It draws IDs in one room (package draw) with the clients of the proxy. Its numbers of tags come
 // from the same source as theirs. The proxy hands such a client over by proxy.Inside; package node builds the Server.
 //
-//	proxy ──► serve.go: startup.go ──► login.go ──► session.go ──► end
-//	          (a life)  what it wants  who it is    one goroutine, one client
-//	                                   attempts.go
+//	proxy ──► serve.go ──► admit.go ──────────────► loop.go ──► engine.go, run.go ──► answer.go
+//	          a life       startup.go: what it wants  reads       runs statements       draws, writes rows
+//	                       login.go: who it is        messages    over package state    replies.go
 //
-//	session.go   reads messages        query.go        a Query: its statements, one after the other
-//	extended.go  Parse … Sync          portal.go       a running statement: its rows, all or some at a time
-//	answer.go    rows of IDs           commands.go     statements that give no rows
-//	objects.go   what a client keeps   transaction.go  blocks, savepoints, and what a rollback undoes
-//	settings.go  SET and RESET         parameters.go   the values of settings; encoding.go has names of encodings
-//	console.go   SHOW                  message.go      the fields of a message
-//	errors.go    all errors that a client can get
-//	server.go    Settings and Server   sessions.go     all sessions: places, drain
-//	keys.go      for cancel requests   stats.go        values for operators; counters.go has the counters
+// The front door has all clients. It knows nothing of statements:
 //
-// Package command reads SQL; it knows no sessions. Package proxy/wire writes rows of IDs.
+//	server.go    Settings and Server; rules.go has what may change meanwhile
+//	session.go   a client in the register: who it is, and why it ends
+//	register.go  all of them, and their places      sessions.go  drain; the end of those whose account is removed
+//	keys.go      for cancel requests                stats.go     values for operators; counters.go has the counters
+//
+// Behind it a loop serves one client. It has the client's connection, its user, and where to draw. It knows nothing of
+// other clients:
+//
+//	console.go   SHOW                               seen.go      what others see of a session
+//	errors.go    errors that end a session or refuse a login
+//
+// Below idserver nothing does I/O. Package command reads SQL. Package state has what a session keeps, and runs what needs
+// no ID. Package attempts limits wrong passwords, and package problem has the error that a client reads. Package
+// proxy/wire writes rows of IDs.
 //
 // # States
 //

@@ -190,13 +190,16 @@ func (h *hall) counts(how string, n int64) {
 }
 
 // empties waits until no client is left, as Drain does.
-func (h *hall) empties() {
+func (h *hall) empties() { h.t.Helper(); h.has(0) }
+
+// has waits until only so many clients are left.
+func (h *hall) has(most int) {
 	h.t.Helper()
 	for {
 		h.server.register.mu.Lock()
 		left, changed := len(h.server.register.all), h.server.register.changed
 		h.server.register.mu.Unlock()
-		if left == 0 {
+		if left <= most {
 			return
 		}
 		select {

@@ -18,15 +18,18 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/idserver/state"
 	"pgflurry/proxy/wire"
 )
 
 // The package has no way to reach anybody else: it opens no connection and no file, and starts no program.
 func TestInvariant1ASessionHasItsClientsConnectionAndNoOther(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	below, err2 := filepath.Glob("*/*.go")
+	if err := errors.Join(err, err2); err != nil || len(files) == 0 || len(below) == 0 {
+		t.Fatal(files, below, err)
 	}
+	files = append(files, below...)
 	allowed := map[string][]string{
 		"net": {"Addr", "Conn", "ErrClosed", "Error", "TCPAddr", "UnixAddr"}, "os": {"ErrDeadlineExceeded"},
 	}
@@ -223,7 +226,7 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 			before := heapSize()
 			for i := 0; !strings.Contains(conn.heard.String(), "54000"); i++ {
 				if i > 20_000 {
-					t.Fatalf("%d were kept, with %d bytes by the session's count", i, s.objects.kept)
+					t.Fatalf("%d were kept, with %d bytes by the session's count", i, s.session.Kept.Bytes())
 				}
 				conn.heard.Reset()
 				conn.says = encoded(c(i)...)
@@ -233,9 +236,9 @@ func TestInvariant5WhatAClientCanMakeASessionKeepIsBounded(t *testing.T) {
 			}
 			conn.heard.Reset()
 			conn.says = nil
-			if kept := heapSize() - before; kept > 4*maxKept || s.objects.kept > maxKept {
-				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept, s.objects.kept,
-					maxKept)
+			if kept := heapSize() - before; kept > 4*state.MaxKept || s.session.Kept.Bytes() > state.MaxKept {
+				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept,
+					s.session.Kept.Bytes(), state.MaxKept)
 			}
 			s.forgetAll(t)
 			runtime.KeepAlive(s)

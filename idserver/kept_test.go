@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/idserver/state"
 )
 
 // What a client made just before its session was full exists completely, or not at all.
@@ -18,7 +20,7 @@ func TestAPortalForWhichThereIsNoRoomIsNotThere(t *testing.T) {
 	}
 	for name, makes := range made {
 		t.Run(name, func(t *testing.T) {
-			for room := costOf("p"); ; room += 7 {
+			for room := state.CostOf("p"); ; room += 7 {
 				conn := &scripted{piece: 8192}
 				s, err := sessionOn(testServer(t, &counter{}), conn)
 				if err != nil {
@@ -34,14 +36,16 @@ func TestAPortalForWhichThereIsNoRoomIsNotThere(t *testing.T) {
 					return conn.heard.String()
 				}
 				hears(parse("s", "SELECT 1"), syncs, &pgproto3.Query{String: "BEGIN; SAVEPOINT a"})
-				kept := s.objects.kept
-				s.objects.kept = maxKept - room
+				filled := state.MaxKept - room - s.session.Kept.Bytes()
+				if err := s.session.Kept.Add(filled); err != nil {
+					t.Fatal(err)
+				}
 				fits := !strings.Contains(hears(makes...), "54000")
 				hears(&pgproto3.Query{String: "ROLLBACK TO a"})
 				if heard := hears(execute("p", 0), syncs); !strings.Contains(heard, "34000") {
 					t.Errorf("with room for %d bytes the portal is there: %q", room, heard)
 				}
-				s.objects.kept -= maxKept - room - kept
+				s.session.Kept.Free(filled)
 				s.forgetAll(t)
 				if fits {
 					break
@@ -97,16 +101,16 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 				conn.heard.Reset()
 				conn.says = encoded(c(i)...)
 				if err := s.run(); err != io.EOF || i > 3000 {
-					t.Fatalf("%v after %d; %d bytes are kept; %.300q", err, i, s.objects.kept, conn.heard.String())
+					t.Fatalf("%v after %d; %d bytes are kept; %.300q", err, i, s.session.Kept.Bytes(), conn.heard.String())
 				}
 			}
 			conn.heard.Reset()
 			conn.says = nil
 			kept := heapSize() - before
 			t.Logf("%d bytes are kept", kept)
-			if kept > 2*maxKept || s.objects.kept > maxKept {
-				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept, s.objects.kept,
-					maxKept)
+			if kept > 2*state.MaxKept || s.session.Kept.Bytes() > state.MaxKept {
+				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept,
+					s.session.Kept.Bytes(), state.MaxKept)
 			}
 			s.forgetAll(t)
 			runtime.KeepAlive(s)

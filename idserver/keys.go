@@ -12,8 +12,9 @@ import (
 // A cancel request names the key of a session: a process ID and a secret. A session here has no process. The request
 // must not go upstream, where the key could belong to another client.
 const (
-	secretSize     = 4  // bytes
-	longSecretSize = 32 // bytes, from protocol 3.2 on, as in PostgreSQL 18
+	secretSize     = 4         // bytes
+	longSecretSize = 32        // bytes, from longSecrets on
+	longSecrets    = 3<<16 | 2 // protocol 3.2, of PostgreSQL 18
 	// lowestID keeps process IDs out of the range of real processes.
 	lowestID = 1 << 30
 
@@ -30,13 +31,13 @@ type keys struct {
 
 type key struct {
 	secret []byte
-	of     *session
+	of     *seen
 }
 
 // take makes the key of a new session.
-func (k *keys) take(of *session, version uint32) (pid int32, secret []byte) {
+func (k *keys) take(of *seen, version uint32) (pid int32, secret []byte) {
 	secret = make([]byte, secretSize)
-	if version >= newestVersion {
+	if version >= longSecrets {
 		secret = make([]byte, longSecretSize)
 	}
 	rand.Read(secret) // it never fails
@@ -61,7 +62,7 @@ func (k *keys) free(pid int32) {
 }
 
 // find finds the session whose key a CancelRequest names; nil: there is none.
-func (k *keys) find(request []byte) *session {
+func (k *keys) find(request []byte) *seen {
 	if len(request) <= cancelHead || int(binary.BigEndian.Uint32(request)) != len(request) ||
 		binary.BigEndian.Uint32(request[4:]) != wire.CancelRequest {
 		return nil

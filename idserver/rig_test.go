@@ -15,7 +15,7 @@ import (
 
 	"pgflurry/draw"
 	"pgflurry/generator"
-	"pgflurry/proxy/frame"
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -110,14 +110,13 @@ type talk struct {
 
 // sessionOn is a session that has logged in, on one end of a connection.
 func sessionOn(v *Server, conn net.Conn, options ...option) (*session, error) {
-	s := &session{
-		server: v, conn: conn, user: "ann", pid: 4711, log: slog.New(slog.DiscardHandler), since: time.Unix(1, 0),
-		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
+	s := newSession(conn, &v.conditions, &v.source, v.buffers, slog.New(slog.DiscardHandler))
+	s.user, s.pid, s.since = "ann", 4711, time.Unix(1, 0)
+	if err := v.begin(s, options); err != nil {
+		return nil, err
 	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.limitWrites()
-	_, err := s.begin(options, nil)
-	return s, err
+	s.appendParameters(nil, s.session.Parameters.Reported())
+	return s, nil
 }
 
 // pair returns both ends of a connection that the kernel buffers.
@@ -150,7 +149,7 @@ func newTalk(t testing.TB, v *Server, options ...option) *talk {
 	x := &talk{t: t, s: s, conn: client, front: pgproto3.NewFrontend(client, client), ended: make(chan error, 1)}
 	go func() {
 		err := s.run()
-		var p problem
+		var p problem.Error
 		if errors.As(err, &p) {
 			s.toClient.Farewell(appendError(nil, "FATAL", p, ""))
 		}

@@ -1,41 +1,35 @@
 package idserver
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"runtime/debug"
 	"time"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/frame"
-	"pgflurry/proxy/origin"
 )
 
 // Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection, or
 // TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has to log in before login. Serve
 // calls loggedIn when the client has proved who it is.
 func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
-	s := &session{
-		server: v, log: log, conn: conn, from: origin.Of(conn.RemoteAddr()),
-		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
-	}
-	s.in.SetMax(maxLogin)
-	s.limitWrites()
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s := newSession(conn, &v.conditions, &v.source, v.buffers, log)
 	defer s.cancel()
 	began := v.now()
 	_ = conn.SetDeadline(login) // before enter: a drain may shorten it
 	defer v.leave(s)
 	err := v.register.enter(s)
+	var unsent []byte
 	if err == nil {
-		d := &door{session: s, loggedIn: loggedIn}
-		err = s.apart(func() error { return d.logIn(startup) })
-		s.out = d.out
+		l := v.newLogin(s)
+		err = s.apart(func() error { return v.admit(s, l, startup, loggedIn) })
+		unsent = l.out
 	}
 	v.countLogin(err)
 	if err != nil {
-		s.farewell(err)
+		s.farewell(unsent, err)
 		s.logRefusal(err)
 		return
 	}
@@ -44,19 +38,8 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	if err = conn.SetDeadline(time.Time{}); err == nil { // run sees a drain that has begun before
 		err = s.safely(s.run)
 	}
-	s.farewell(err)
+	s.farewell(nil, err)
 	s.ended(err)
-}
-
-// unreadTime is how long a client may take nothing of what is written to it. After twice that time at the latest its
-// session ends. Otherwise it would keep its place and its replies for as long as the client likes.
-const unreadTime = 15 * time.Second
-
-func (s *session) limitWrites() {
-	s.toClient.GiveUp(unreadTime, func() bool {
-		s.because(closedIdle)
-		return true
-	})
 }
 
 // leave ends a session: its place and its key are free afterwards.
@@ -67,19 +50,18 @@ func (v *Server) leave(s *session) {
 	v.register.leave(s)
 }
 
-// farewell tells the client why its session ends, if there is anything to say.
-func (s *session) farewell(err error) {
+// farewell tells the client why its session ends, if there is anything to say. It first writes what was not yet sent.
+func (s *session) farewell(unsent []byte, err error) {
 	p, detail, ok := toldOf(err)
 	if !ok {
 		return
 	}
 	s.because(reasonOf(p))
-	s.toClient.Farewell(appendError(s.out, "FATAL", p, detail))
-	s.out = nil
+	s.toClient.Farewell(appendError(unsent, "FATAL", p, detail))
 }
 
 // toldOf is what the client reads when an error ends its session or its login; false: nothing.
-func toldOf(err error) (p problem, detail string, ok bool) {
+func toldOf(err error) (p problem.Error, detail string, ok bool) {
 	var r refused
 	if errors.As(err, &r) {
 		return r.problem, r.detail, true
@@ -92,7 +74,7 @@ func toldOf(err error) (p problem, detail string, ok bool) {
 }
 
 // reasonOf is why a session with this problem ends.
-func reasonOf(p problem) reason {
+func reasonOf(p problem.Error) reason {
 	switch p {
 	case errDraining, errNotAccepting:
 		return closedDrain
@@ -102,6 +84,12 @@ func reasonOf(p problem) reason {
 		return closedFault
 	}
 	return closedProtocol
+}
+
+// left says that the client left by itself, or that its connection was closed without a word.
+func left(err error) bool {
+	_, _, told := toldOf(err)
+	return !told
 }
 
 // countLogin counts the outcome of a login.

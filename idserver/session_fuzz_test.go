@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/idserver/problem"
+	"pgflurry/idserver/state"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -114,7 +116,7 @@ func FuzzSession(f *testing.F) {
 		}
 		defer s.cancel()
 		err = s.run()
-		var told problem
+		var told problem.Error
 		if err != errGoodbye && !errors.Is(err, io.EOF) && !errors.As(err, &told) {
 			t.Fatalf("the session ended with %v", err)
 		}
@@ -122,8 +124,8 @@ func FuzzSession(f *testing.F) {
 		if n := readies(t, conn.heard.Bytes()); n > may || n < must {
 			t.Fatalf("%d ReadyForQuery; expected %d to %d", n, must, may)
 		}
-		if s.objects.kept > maxKept {
-			t.Fatalf("%d bytes are kept; at most %d may be", s.objects.kept, maxKept)
+		if s.session.Kept.Bytes() > state.MaxKept {
+			t.Fatalf("%d bytes are kept; at most %d may be", s.session.Kept.Bytes(), state.MaxKept)
 		}
 		s.forgetAll(t)
 	})
@@ -132,16 +134,17 @@ func FuzzSession(f *testing.F) {
 // forgetAll drops all that a client made, and checks that nothing is left.
 func (s *session) forgetAll(t *testing.T) {
 	t.Helper()
-	s.rollback()
-	s.start()
-	s.objects.closeAll(nil)
-	s.objects.deallocateAll()
-	s.objects.dropUnnamed()
-	if err := s.resetAll(); err != nil {
+	of := &s.session
+	of.Transaction.Rollback()
+	of.Transaction.Start()
+	of.Objects.CloseAll(nil)
+	of.Objects.DeallocateAll()
+	of.Objects.DropUnnamed()
+	if err := of.Transaction.ResetAll(); err != nil {
 		t.Fatalf("a session that is full cannot be reset: %v", err)
 	}
-	s.commit()
-	if s.objects.kept != 0 {
-		t.Fatalf("%d bytes are kept of nothing", s.objects.kept)
+	of.Transaction.Commit()
+	if n := of.Kept.Bytes(); n != 0 {
+		t.Fatalf("%d bytes are kept of nothing", n)
 	}
 }

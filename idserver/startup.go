@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -19,8 +20,11 @@ const (
 	ofProtocol = "_pq_."
 )
 
-// wish is what a startup packet asks for.
-type wish struct {
+// option is a parameter of the startup packet, as it came there.
+type option struct{ name, value string }
+
+// packet is what a startup packet asks for.
+type packet struct {
 	version        uint32 // of the protocol, as far as both sides know it
 	newer          bool   // the client would speak a newer one
 	unknown        []string
@@ -31,16 +35,16 @@ type wish struct {
 
 // parseStartup reads a packet with its length. It is strict: if the proxy and this package read a packet differently, a
 // client could bypass a check. The first error is PostgreSQL's.
-func parseStartup(raw []byte) (w wish, err error) {
+func parseStartup(raw []byte) (p packet, err error) {
 	if len(raw) < startupHead || len(raw) > wire.MaxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
-		return w, problemf("08P01", "", "invalid length of startup packet")
+		return p, problem.Errorf("08P01", "", "invalid length of startup packet")
 	}
 	version := binary.BigEndian.Uint32(raw[4:])
 	if version>>16 != newestVersion>>16 {
-		return w, problemf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
+		return p, problem.Errorf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
 			version>>16, version&0xffff, newestVersion&0xffff)
 	}
-	w.version, w.newer = min(version, newestVersion), version > newestVersion
+	p.version, p.newer = min(version, newestVersion), version > newestVersion
 	rest := raw[startupHead:]
 	for len(rest) > 0 && rest[0] != 0 {
 		name, behind, whole := bytes.Cut(rest, []byte{0})
@@ -49,39 +53,39 @@ func parseStartup(raw []byte) (w wish, err error) {
 			rest = nil
 			break
 		}
-		if err := w.take(string(name), string(value)); err != nil {
-			return w, err
+		if err := p.take(string(name), string(value)); err != nil {
+			return p, err
 		}
 		rest = behind
 	}
 	if len(rest) != 1 {
-		return w, problemf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
+		return p, problem.Errorf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
 	}
-	w.user, w.database = named(w.user), named(w.database)
-	if w.database == "" {
-		w.database = w.user
+	p.user, p.database = named(p.user), named(p.database)
+	if p.database == "" {
+		p.database = p.user
 	}
-	return w, nil
+	return p, nil
 }
 
 // named is a name as PostgreSQL keeps it.
 func named(name string) string { return name[:min(len(name), wire.NameBytes)] }
 
 // take handles one parameter. If it comes again, the last one counts.
-func (w *wish) take(name, value string) error {
+func (p *packet) take(name, value string) error {
 	switch {
 	case name == "user":
-		w.user = value
+		p.user = value
 	case name == "database":
-		w.database = value
+		p.database = value
 	case name == "options":
-		w.options = value
+		p.options = value
 	case name == "replication":
 		return noReplication(value)
 	case strings.HasPrefix(name, ofProtocol):
-		w.unknown = append(w.unknown, name)
+		p.unknown = append(p.unknown, name)
 	default:
-		w.parameters = append(w.parameters, option{name, value})
+		p.parameters = append(p.parameters, option{name, value})
 	}
 	return nil
 }
@@ -93,35 +97,35 @@ func noReplication(value string) error {
 	case isBool && !wanted:
 		return nil
 	case isBool || value == "database":
-		return problemf("0A000", "Connect to a database of the PostgreSQL server for it.",
+		return problem.Errorf("0A000", "Connect to a database of the PostgreSQL server for it.",
 			"the ID database has no replication")
 	}
-	return problemf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
+	return problem.Errorf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
 		`invalid value for parameter "replication": "%s"`, value)
 }
 
 // appendNegotiation says which version the server speaks, and which requests it does not know. It writes nothing if it
 // knows all of them.
-func (w *wish) appendNegotiation(b []byte) []byte {
-	if !w.newer && len(w.unknown) == 0 {
+func (p *packet) appendNegotiation(b []byte) []byte {
+	if !p.newer && len(p.unknown) == 0 {
 		return b
 	}
 	b, at := wire.Begin(b, wire.BackendNegotiateVersion)
-	b = binary.BigEndian.AppendUint32(b, w.version)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(w.unknown)))
-	for _, name := range w.unknown {
+	b = binary.BigEndian.AppendUint32(b, p.version)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(p.unknown)))
+	for _, name := range p.unknown {
 		b = append(append(b, name...), 0)
 	}
 	return wire.End(b, at)
 }
 
 // settings returns all settings of the packet, in the order in which PostgreSQL applies them: "options" come first.
-func (w *wish) settings() ([]option, error) {
-	all, err := readOptions(splitOptions(w.options))
+func (p *packet) settings() ([]option, error) {
+	all, err := readOptions(splitOptions(p.options))
 	if err != nil {
 		return nil, err
 	}
-	return append(all, w.parameters...), nil
+	return append(all, p.parameters...), nil
 }
 
 // splitOptions splits "options" at white space. A backslash makes the next character an ordinary one (pg_split_opts).
@@ -166,7 +170,7 @@ func readOptions(arguments []string) (all []option, err error) {
 			text = arguments[i]
 		}
 		if !short && !long || text == "" {
-			return nil, problemf("42601", "Only -c name=value and --name=value are known to the ID database.",
+			return nil, problem.Errorf("42601", "Only -c name=value and --name=value are known to the ID database.",
 				"invalid command-line argument for server process: %s", argument)
 		}
 		name, value, ok := strings.Cut(text, "=")
@@ -175,7 +179,7 @@ func readOptions(arguments []string) (all []option, err error) {
 			if long {
 				dash = "--"
 			}
-			return nil, problemf("42601", "", "%s%s requires a value", dash, text)
+			return nil, problem.Errorf("42601", "", "%s%s requires a value", dash, text)
 		}
 		all = append(all, option{strings.ReplaceAll(name, "-", "_"), value})
 	}

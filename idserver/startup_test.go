@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -17,39 +18,39 @@ func TestAStartupPacketIsReadAsPostgreSQLReadsIt(t *testing.T) {
 	long := strings.Repeat("n", 70)
 	for name, c := range map[string]struct {
 		packet []byte
-		want   wish
+		want   packet
 	}{
 		"a user alone": {
-			hello(3<<16, "user", "u"), wish{version: 3 << 16, user: "u", database: "u"},
+			hello(3<<16, "user", "u"), packet{version: 3 << 16, user: "u", database: "u"},
 		},
 		"parameters, in their order": {
 			hello(3<<16, "TimeZone", "UTC", "user", "u", "datestyle", "ISO", "database", "d"),
-			wish{
+			packet{
 				version: 3 << 16, user: "u", database: "d",
 				parameters: []option{{"TimeZone", "UTC"}, {"datestyle", "ISO"}},
 			},
 		},
 		"the last one of several": {
 			hello(3<<16, "user", "u", "user", "v", "database", "d", "database", "e"),
-			wish{version: 3 << 16, user: "v", database: "e"},
+			packet{version: 3 << 16, user: "v", database: "e"},
 		},
 		"a long name": {
 			hello(3<<16, "user", long, "database", long),
-			wish{version: 3 << 16, user: long[:63], database: long[:63]},
+			packet{version: 3 << 16, user: long[:63], database: long[:63]},
 		},
-		"3.2": {hello(3<<16|2, "user", "u"), wish{version: 3<<16 | 2, user: "u", database: "u"}},
-		"3.1": {hello(3<<16|1, "user", "u"), wish{version: 3<<16 | 1, user: "u", database: "u"}},
+		"3.2": {hello(3<<16|2, "user", "u"), packet{version: 3<<16 | 2, user: "u", database: "u"}},
+		"3.1": {hello(3<<16|1, "user", "u"), packet{version: 3<<16 | 1, user: "u", database: "u"}},
 		"a newer version": {
-			hello(3<<16|9999, "user", "u"), wish{version: 3<<16 | 2, newer: true, user: "u", database: "u"},
+			hello(3<<16|9999, "user", "u"), packet{version: 3<<16 | 2, newer: true, user: "u", database: "u"},
 		},
 		"extensions of the protocol": {
 			hello(3<<16, "user", "u", "_pq_.a", "1", "_pq_.b", "2"),
-			wish{version: 3 << 16, user: "u", database: "u", unknown: []string{"_pq_.a", "_pq_.b"}},
+			packet{version: 3 << 16, user: "u", database: "u", unknown: []string{"_pq_.a", "_pq_.b"}},
 		},
 		"no replication": {
-			hello(3<<16, "user", "u", "replication", "OFF"), wish{version: 3 << 16, user: "u", database: "u"},
+			hello(3<<16, "user", "u", "replication", "OFF"), packet{version: 3 << 16, user: "u", database: "u"},
 		},
-		"nobody": {hello(3 << 16), wish{version: 3 << 16}},
+		"nobody": {hello(3 << 16), packet{version: 3 << 16}},
 	} {
 		got, err := parseStartup(c.packet)
 		if err != nil || got.version != c.want.version || got.newer != c.want.newer || got.user != c.want.user ||
@@ -87,8 +88,8 @@ func TestAStartupPacketThatPostgreSQLRefusesIsRefused(t *testing.T) {
 		"replication of a database": {hello(3<<16, "user", "u", "replication", "database"), "0A000"},
 		"what is not true or false": {hello(3<<16, "user", "u", "replication", "o"), "22023"},
 	} {
-		var p problem
-		if w, err := parseStartup(c.packet); !errors.As(err, &p) || p.sqlstate != c.sqlstate {
+		var p problem.Error
+		if w, err := parseStartup(c.packet); !errors.As(err, &p) || p.SQLState != c.sqlstate {
 			t.Errorf("%s: %+v, %v; expected %s", name, w, err, c.sqlstate)
 		}
 	}
@@ -112,16 +113,16 @@ func TestOptionsAreSplitAndReadAsPostgreSQLDoes(t *testing.T) {
 		"-c search_path=a,b -c b=c d":       "42601 invalid command-line argument for server process: d",
 		"-c geqo=off --client-encoding=SQL": "geqo=off client_encoding=SQL",
 	} {
-		w := wish{options: text, parameters: []option{{"z", "1"}}}
+		w := packet{options: text, parameters: []option{{"z", "1"}}}
 		all, err := w.settings()
 		var got []string
 		for _, o := range all {
 			got = append(got, o.name+"="+o.value)
 		}
 		said := strings.TrimSuffix(strings.TrimSuffix(strings.Join(got, " "), "z=1"), " ")
-		var p problem
+		var p problem.Error
 		if errors.As(err, &p) {
-			said = p.sqlstate + " " + p.message
+			said = p.SQLState + " " + p.Message
 		}
 		if said != want {
 			t.Errorf("%q: %q; expected %q", text, said, want)
@@ -220,7 +221,7 @@ func FuzzAStartupPacketIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		w, err := parseStartup(packet)
 		if err != nil {
-			var p problem
+			var p problem.Error
 			if !errors.As(err, &p) {
 				t.Fatalf("the client is told nothing of %v", err)
 			}

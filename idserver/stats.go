@@ -64,7 +64,7 @@ func (v *Server) Sessions() []Session {
 			State: tally.StateLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
 		}
 		if name := s.application.Load(); name != nil {
-			one.Application = cut(*name)
+			one.Application = named(*name)
 		}
 		all = append(all, one)
 	}
@@ -110,12 +110,12 @@ func (v *Server) show() shown {
 	return t
 }
 
-// sessionsTable is the table as the user of this session sees it.
-func (s *session) sessionsTable() Table {
-	all := s.server.shown.Get()
+// sessionsTable is the table as a user sees it.
+func (v *Server) sessionsTable(reader string) Table {
+	all := v.shown.Get()
 	rows := slices.Clone(all.others)
 	for i, user := range all.users {
-		if user == s.user {
+		if user == reader {
 			rows[i] = all.own[i]
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgflurry/idserver/problem"
 )
 
 func TestWhatDriversAskOfTheCatalogsHasColumnsAndNoRows(t *testing.T) {
@@ -34,7 +36,7 @@ func TestWhatDriversAskOfTheCatalogsHasColumnsAndNoRows(t *testing.T) {
 			strings.Replace(string(text), "SELECT ", "SELECT DISTINCT ", 1) + " LIMIT 1", string(text) + " LIMIT 1",
 		} {
 			_, err := Read([]byte(sql))
-			if said := new(Error); !errors.As(err, &said) || said.Code != codeNotSupported {
+			if said := (problem.Error{}); !errors.As(err, &said) || said.SQLState != codeNotSupported {
 				t.Errorf("%s gives %v; expected SQLSTATE %s", sql, err, codeNotSupported)
 			}
 		}

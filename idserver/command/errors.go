@@ -1,20 +1,10 @@
 package command
 
 import (
-	"fmt"
 	"strings"
+
+	"pgflurry/idserver/problem"
 )
-
-// Error is why a text gets no answer, for the client to read.
-type Error struct {
-	Code          string // SQLSTATE
-	Message, hint string
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Hint says what to do. It is empty if the message says enough.
-func (e *Error) Hint() string { return e.hint }
 
 // Codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
@@ -48,12 +38,12 @@ const hintAnswered = "This database answers SELECT next_snowflake(), SELECT next
 	"next_segments('tag', n); n is 1 to 10000. SHOW HELP tells the rest. " +
 	"Tables are behind the proxy's other databases."
 
-func failf(code, hint, format string, values ...any) *Error {
-	return &Error{code, fmt.Sprintf(format, values...), hint}
+func failf(code, hint, format string, values ...any) problem.Error {
+	return problem.Errorf(code, hint, format, values...)
 }
 
 // notAnswered refuses a statement that PostgreSQL may well accept.
-func notAnswered(text []byte) *Error {
+func notAnswered(text []byte) problem.Error {
 	return failf(codeNotSupported, hintAnswered, "this statement is not answered without PostgreSQL: %s", quote(text))
 }
 

@@ -1,6 +1,9 @@
 package command
 
-import "pgflurry/proxy/statement"
+import (
+	"pgflurry/idserver/problem"
+	"pgflurry/proxy/statement"
+)
 
 // parser reads one statement with one token of lookahead.
 type parser struct {
@@ -12,14 +15,14 @@ type parser struct {
 func (p *parser) next() { p.kind = p.scan.Next() }
 
 // syntax is a syntax error at the present token.
-func (p *parser) syntax() *Error {
+func (p *parser) syntax() problem.Error {
 	if p.kind == statement.KindEnd {
 		return failf(codeSyntax, "", "syntax error at end of input")
 	}
 	return failf(codeSyntax, "", `syntax error at or near "%s"`, quote(p.scan.Source()))
 }
 
-func (p *parser) refuse() *Error { return notAnswered(p.text) }
+func (p *parser) refuse() problem.Error { return notAnswered(p.text) }
 
 // at says whether the present token is this word, unquoted.
 func (p *parser) at(word string) bool { return p.kind == statement.KindWord && p.scan.Is(word) }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
 
-// Read reads a text of SQL: its statements in their order, none if it is empty. An error is an *Error. It may be called
-// concurrently, and no result refers to the text.
+// Read reads a text of SQL: its statements in their order, none if it is empty. An error is a problem.Error. It may be
+// called concurrently, and no result refers to the text.
 func Read(sql []byte) ([]Command, error) {
 	if form, ok := statement.Match(sql); ok { // nearly all texts
 		return []Command{Draw{form}}, nil
@@ -54,7 +55,7 @@ func cut(scan *statement.Scanner, sql []byte) (text []byte, end bool, err error)
 	}
 }
 
-func badToken(scan *statement.Scanner) *Error {
+func badToken(scan *statement.Scanner) problem.Error {
 	return failf(codeSyntax, "", `%s at or near "%s"`, scan.Problem(), quote(scan.Source()))
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/wasilibs/go-pgquery"
 
 	"pgflurry/idserver/command"
+	"pgflurry/idserver/problem"
 )
 
 // refused has texts just outside the grammar, with the codes of their errors.
@@ -160,11 +161,11 @@ func checkRead(t failing, sql string) {
 // checkError asserts that an error is one line of ASCII, with at most 120 characters of the client's text.
 func checkError(t failing, sql string, err error) {
 	t.Helper()
-	var e *command.Error
-	if !errors.As(err, &e) || len(e.Code) != 5 || e.Message == "" || len(e.Message) > 120+100 {
+	var e problem.Error
+	if !errors.As(err, &e) || len(e.SQLState) != 5 || e.Message == "" || len(e.Message) > 120+100 {
 		t.Fatalf("Read(%q): %q is no error for a client", sql, err)
 	}
-	for _, r := range e.Message + e.Hint() {
+	for _, r := range e.Message + e.Hint {
 		if r < ' ' || r > '~' {
 			t.Fatalf("Read(%q): %q is not plain ASCII", sql, err)
 		}

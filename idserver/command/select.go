@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
 
@@ -177,7 +178,7 @@ func Determined(types []uint32) error {
 	return nil
 }
 
-func noFunction(name string, types []uint32) *Error {
+func noFunction(name string, types []uint32) problem.Error {
 	names := make([]string, len(types))
 	for i, oid := range types {
 		names[i] = nameOf(oid)

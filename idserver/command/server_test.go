@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/idserver/command"
+	"pgflurry/idserver/problem"
 	"pgflurry/tests/support/server"
 )
 
@@ -40,7 +41,7 @@ func (s session) value(result *pgconn.Result) ([]byte, error) {
 	var e *pgconn.PgError
 	switch {
 	case errors.As(result.Err, &e):
-		return nil, &command.Error{Code: e.Code, Message: e.Message}
+		return nil, problem.Error{SQLState: e.Code, Message: e.Message}
 	case result.Err != nil:
 		s.t.Fatal(result.Err)
 	case len(result.Rows) == 0:
@@ -245,22 +246,22 @@ var declarations = [][]uint32{
 // compareErrors asserts that our error has the code of PostgreSQL's, or says that there is no answer here.
 func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres error) {
 	t.Helper()
-	var e *command.Error
+	var e problem.Error
 	if own != nil && !errors.As(own, &e) {
-		t.Errorf("%q with %v: %v is no *Error", sql, declared, own)
+		t.Errorf("%q with %v: %v is no problem.Error", sql, declared, own)
 		return
 	}
 	var p *pgconn.PgError
 	if !errors.As(postgres, &p) {
-		if e.Code != "0A000" {
-			t.Errorf("%q with %v: %s, %v; PostgreSQL takes it", sql, declared, e.Code, e)
+		if e.SQLState != "0A000" {
+			t.Errorf("%q with %v: %s, %v; PostgreSQL takes it", sql, declared, e.SQLState, e)
 		}
 		return
 	}
-	if e == nil {
+	if own == nil {
 		t.Errorf("%q with %v: taken; PostgreSQL says %v", sql, declared, p)
-	} else if e.Code != p.Code {
-		t.Errorf("%q with %v: %s, %v; PostgreSQL says %v", sql, declared, e.Code, e, p)
+	} else if e.SQLState != p.Code {
+		t.Errorf("%q with %v: %s, %v; PostgreSQL says %v", sql, declared, e.SQLState, e, p)
 	}
 }
 
@@ -313,9 +314,9 @@ func compareRows(t *testing.T, conn *pgconn.PgConn, sql string, query command.Qu
 }
 
 func codeOf(err error) string {
-	var e *command.Error
+	var e problem.Error
 	if errors.As(err, &e) {
-		return e.Code
+		return e.SQLState
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
@@ -173,7 +174,7 @@ func parseInteger(text string, oid uint32) (Value, error) {
 	return Value{}, invalidText(text, oid)
 }
 
-func invalidText(text string, oid uint32) *Error {
+func invalidText(text string, oid uint32) problem.Error {
 	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), quote(text))
 }
 

@@ -1,14 +1,17 @@
-package idserver
+package state
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
 // preset is the value of a setting that drivers read: the real server's, or else a default.
-func (x *settings) preset(name string) (string, bool) {
+func (x *Parameters) preset(name string) (string, bool) {
 	switch name {
 	case "is_superuser":
 		return "off", true
@@ -56,7 +59,7 @@ var presets = map[string]string{
 }
 
 // versionNumber is server_version as a number, such as 150004 for 15.4.
-func (x *settings) versionNumber() string {
+func (x *Parameters) versionNumber() string {
 	version, _ := x.get("server_version")
 	end := strings.IndexFunc(version, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if end >= 0 {
@@ -69,7 +72,7 @@ func (x *settings) versionNumber() string {
 }
 
 // spelling is the name of a setting as SHOW writes it.
-func (x *settings) spelling(name string) string {
+func (x *Parameters) spelling(name string) string {
 	for of := range x.server {
 		if strings.EqualFold(of, name) {
 			return of
@@ -88,17 +91,17 @@ func (x *settings) spelling(name string) string {
 }
 
 // free returns the name of a setting in lower case, if a client may set it.
-func (x *settings) free(name string) (string, error) {
+func free(name string) (string, error) {
 	if !isSettingName(name) {
-		return "", problem{
-			"42602", `invalid configuration parameter name "` + name + `"`,
+		return "", problem.New(
+			"42602", `invalid configuration parameter name "`+name+`"`,
 			"A name is of letters, digits, _ and $, and may have dots.",
-		}
+		)
 	}
 	switch lower := strings.ToLower(name); lower {
 	case "in_hot_standby", "integer_datetimes", "is_superuser", "max_identifier_length", "max_index_keys",
 		"server_encoding", "server_version", "server_version_num":
-		return "", problem{"55P02", `parameter "` + lower + `" cannot be changed`, ""}
+		return "", problem.New("55P02", `parameter "`+lower+`" cannot be changed`, "")
 	default:
 		return lower, nil
 	}
@@ -122,8 +125,8 @@ func isSettingName(name string) bool {
 
 // accept returns a name in lower case, and its value as PostgreSQL writes it. It takes the value of an unknown setting
 // as it is.
-func (x *settings) accept(name string, values []string) (lower, value string, err error) {
-	if lower, err = x.free(name); err != nil {
+func (x *Parameters) accept(name string, values []string) (lower, value string, err error) {
+	if lower, err = free(name); err != nil {
 		return "", "", err
 	}
 	value = strings.Join(values, ", ")
@@ -136,7 +139,7 @@ func (x *settings) accept(name string, values []string) (lower, value string, er
 		return lower, value, err
 	}
 	if len(values) > 1 {
-		return "", "", problem{"22023", "SET " + name + " takes only one argument", ""}
+		return "", "", problem.New("22023", "SET "+name+" takes only one argument", "")
 	}
 	switch lower {
 	case "client_encoding":
@@ -165,18 +168,18 @@ func (x *settings) accept(name string, values []string) (lower, value string, er
 	return lower, value, err
 }
 
-func badValue(name, value, hint string) problem {
-	return problem{"22023", `invalid value for parameter "` + name + `": "` + value + `"`, hint}
+func badValue(name, value, hint string) problem.Error {
+	return problem.New("22023", `invalid value for parameter "`+name+`": "`+value+`"`, hint)
 }
 
 // checkRole refuses every role except the client's own.
-func (x *settings) checkRole(name, value string) error {
+func (x *Parameters) checkRole(name, value string) error {
 	if value == x.user || name == "role" && value == "none" {
 		return nil
 	}
-	return problem{
-		"42501", `permission denied to set ` + name + ` to "` + value + `"`, "Log in as that user.",
-	}
+	return problem.New(
+		"42501", `permission denied to set `+name+` to "`+value+`"`, "Log in as that user.",
+	)
 }
 
 func oneOf(name, value string, words ...string) (string, error) {
@@ -192,7 +195,7 @@ func boolean(name, value string) (string, error) {
 	truth, ok := wire.ParseBool(value)
 	switch {
 	case !ok:
-		return "", problem{"22023", `parameter "` + name + `" requires a Boolean value`, ""}
+		return "", problem.New("22023", `parameter "`+name+`" requires a Boolean value`, "")
 	case truth:
 		return "on", nil
 	}
@@ -276,4 +279,28 @@ func dateStyle(before, value string) (string, error) {
 		}
 	}
 	return style + ", " + order, nil
+}
+
+// all returns all settings, sorted by name.
+func (x *Parameters) all() (rows [][]string) {
+	names := make(map[string]bool)
+	for _, m := range []map[string]string{presets, x.startup, x.session, x.local} {
+		for name := range m {
+			names[name] = true
+		}
+	}
+	for name := range x.server {
+		names[strings.ToLower(name)] = true
+	}
+	for _, name := range []string{
+		"is_superuser", "session_authorization", "server_version_num", "transaction_deferrable",
+		"transaction_isolation", "transaction_read_only",
+	} {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		value, _ := x.get(name)
+		rows = append(rows, []string{x.spelling(name), value, ""})
+	}
+	return rows
 }

@@ -1,4 +1,5 @@
-package idserver
+// Package attempts limits how fast passwords can be tried.
+package attempts
 
 import (
 	"container/heap"
@@ -32,14 +33,14 @@ type pace struct {
 	interval time.Duration
 }
 
-// attempts has the recent wrong passwords. One is forgotten in each interval. For each key it keeps its debt: the time
+// Attempts has the recent wrong passwords. One is forgotten in each interval. For each key it keeps its debt: the time
 // at which the last one will be forgotten. From then on a whole burst is possible again. The methods are safe for
 // concurrent use.
 //
 // When the table is full, the smallest debt goes. So nobody gets rid of a large one by making many small ones. A key
 // that is not in the table counts as if it had the largest debt that ever went. So nobody gains by a debt that goes.
 // Yet such a key may always try one password, so nobody new is locked out.
-type attempts struct {
+type Attempts struct {
 	seed  maphash.Seed
 	most  int
 	since time.Time
@@ -53,7 +54,7 @@ type attempts struct {
 // debt is that of one key.
 type debt struct {
 	key   attemptKey
-	until time.Duration // from attempts.since
+	until time.Duration // from Attempts.since
 	at    int           // in debts
 }
 
@@ -77,19 +78,20 @@ type attemptKey struct {
 	name uint64 // 0: the whole address
 }
 
-func newAttempts(now time.Time) *attempts {
-	return &attempts{
+// New has no wrong passwords yet.
+func New(now time.Time) *Attempts {
+	return &Attempts{
 		seed: maphash.MakeSeed(), most: maxTried, since: now, debts: make(map[attemptKey]*debt), gone: math.MinInt64,
 	}
 }
 
-func (a *attempts) keys(from netip.Prefix, name string) (ofName, ofAddress attemptKey) {
+func (a *Attempts) keys(from netip.Prefix, name string) (ofName, ofAddress attemptKey) {
 	return attemptKey{from, maphash.String(a.seed, name) | 1}, attemptKey{from: from}
 }
 
-// wait is how long a client at this address has to wait before its next password for the name; 0: not at all. all says
+// Wait is how long a client at this address has to wait before its next password for the name; 0: not at all. all says
 // that the address has to wait for every name.
-func (a *attempts) wait(from netip.Prefix, name string, now time.Time) (wait time.Duration, all bool) {
+func (a *Attempts) Wait(from netip.Prefix, name string, now time.Time) (wait time.Duration, all bool) {
 	named, address := a.keys(from, name)
 	at := now.Sub(a.since)
 	a.mu.Lock()
@@ -99,8 +101,8 @@ func (a *attempts) wait(from netip.Prefix, name string, now time.Time) (wait tim
 	return max(forName, forAddress), forAddress > forName
 }
 
-// wrong counts a wrong password.
-func (a *attempts) wrong(from netip.Prefix, name string, now time.Time) {
+// Wrong counts a wrong password.
+func (a *Attempts) Wrong(from netip.Prefix, name string, now time.Time) {
 	named, address := a.keys(from, name)
 	at := now.Sub(a.since)
 	a.mu.Lock()
@@ -110,7 +112,7 @@ func (a *attempts) wrong(from netip.Prefix, name string, now time.Time) {
 }
 
 // untilLocked is the time at which the last wrong password is forgotten. It is now, or before, if there was none.
-func (a *attempts) untilLocked(k attemptKey, p pace, at time.Duration) time.Duration {
+func (a *Attempts) untilLocked(k attemptKey, p pace, at time.Duration) time.Duration {
 	if d := a.debts[k]; d != nil {
 		return d.until
 	}
@@ -118,7 +120,7 @@ func (a *attempts) untilLocked(k attemptKey, p pace, at time.Duration) time.Dura
 }
 
 // raiseLocked adds one wrong password to a debt.
-func (a *attempts) raiseLocked(k attemptKey, p pace, at time.Duration) {
+func (a *Attempts) raiseLocked(k attemptKey, p pace, at time.Duration) {
 	until := p.after(a.untilLocked(k, p, at), at)
 	if d := a.debts[k]; d != nil {
 		d.until = until

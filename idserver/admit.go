@@ -1,0 +1,91 @@
+package idserver
+
+import (
+	"pgflurry/idserver/problem"
+	"pgflurry/proxy/origin"
+	"pgflurry/proxy/wire"
+)
+
+// newLogin begins the login of a client.
+func (v *Server) newLogin(s *session) *login {
+	s.in.SetMax(maxLogin)
+	return &login{
+		conditions: &v.conditions, accounts: v.settings.Accounts, attempts: v.attempts, binder: &v.binder, now: v.now,
+		conn: s.conn, in: s.in, to: s.toClient, from: origin.Of(s.conn.RemoteAddr()),
+	}
+}
+
+// admit lets a client in, up to and including the first ReadyForQuery.
+func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) error {
+	p, err := parseStartup(startup)
+	if err != nil {
+		return err
+	}
+	l.out = p.appendNegotiation(nil)
+	switch {
+	case p.user == "":
+		return problem.New("28000", "no PostgreSQL user name specified in startup packet", "")
+	case !v.Has(p.database):
+		return problem.Errorf("3D000", "", `database "%s" does not exist`, p.database)
+	}
+	s.user, s.log = p.user, s.log.With("user", p.user, "database", p.database)
+	known, err := l.account(p.user)
+	if err != nil {
+		return err
+	}
+	l.out = appendAuthentication(l.out, wire.AuthDone, nil)
+	if err := v.register.take(s, v.rules.Load().maxSessions, known.Allows); err != nil {
+		return refuseWith(loginLimit, err.(problem.Error))
+	}
+	if !v.stillListed(s.user) {
+		return refuseWith(loginRefused, errRemoved)
+	}
+	loggedIn() // the place is taken, so a drain that waits for logins may begin
+	options, err := p.settings()
+	if err != nil {
+		return err
+	}
+	return v.greet(s, l, p.version, options)
+}
+
+// stillListed is false if the account was removed since the login began. The client decides how long a login takes.
+func (v *Server) stillListed(user string) bool {
+	if v.rules.Load().method == Trust {
+		return true
+	}
+	list := v.settings.Accounts()
+	if list == nil || list.Len() == 0 {
+		return true
+	}
+	_, found := list.Find(user)
+	return found
+}
+
+// greet sends everything that a client expects after its login.
+func (v *Server) greet(s *session, l *login, version uint32, options []option) error {
+	var secret []byte
+	s.pid, secret = v.keys.take(&s.seen, version)
+	if err := v.begin(s, options); err != nil {
+		return err
+	}
+	out := append(v.buffers.GetReplies(), l.out...)
+	defer func() { v.buffers.PutReplies(out) }()
+	l.out = nil
+	out = s.appendParameters(out, s.session.Parameters.Reported())
+	out = wire.AppendReady(appendKey(out, s.pid, secret), wire.StatusIdle)
+	s.since = v.now()
+	s.status.Store(wire.StatusIdle) // from here on the others see the session
+	return s.toClient.Write(out)
+}
+
+// begin begins the state of a session, with the options of the startup packet in the order in which PostgreSQL applies
+// them.
+func (v *Server) begin(s *session, options []option) error {
+	s.session.Begin(&v.database, s.user, s.pid, v.settings.Parameters())
+	for _, o := range options {
+		if err := s.session.Parameters.Begin(o.name, o.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
