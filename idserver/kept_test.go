@@ -101,7 +101,8 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 				conn.heard.Reset()
 				conn.says = encoded(c(i)...)
 				if err := s.run(); err != io.EOF || i > 3000 {
-					t.Fatalf("%v after %d; %d bytes are kept; %.300q", err, i, s.session.Kept.Bytes(), conn.heard.String())
+					t.Fatalf("%v after %d; %d bytes are kept; %.300q", err, i, s.session.Kept.Bytes(),
+						conn.heard.String())
 				}
 			}
 			conn.heard.Reset()

@@ -30,16 +30,13 @@ const (
 // tooLarge lists what is over a limit still, with its present number. A number may only fall. If you shrink an object,
 // lower its row or remove it.
 var tooLarge = map[string]int{
-	"methods idserver.session":         95,
 	"methods proxy.session":            66,
 	"methods idserver/command.parser":  62,
 	"methods node.Node":                38,
 	"fields proxy.session":             25,
 	"fields node.Node":                 24,
-	"fields idserver.session":          25,
 	"circle of files node":             18,
 	"circle of files proxy":            23,
-	"circle of files idserver":         17,
 	"circle of files idserver/command": 14,
 }
 

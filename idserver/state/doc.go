@@ -1,9 +1,9 @@
 // Package state is what a session of the ID database has beside its connection: settings, prepared statements, portals,
-// cursors, and the transaction that can undo some of them. It runs all commands that need no ID.
+// cursors, and a transaction. It runs all commands that need no ID.
 //
 //	message.go ─► query.go, extended.go ─┬─► objects.go, portal.go    statements and portals
 //	(fields)      what a message asks    ├─► rows.go ─► show.go       rows without IDs; what they look like: shape.go
-//	                                     └─► commands.go ─┬─► transaction.go   blocks, savepoints, what a rollback undoes
+//	                                     └─► commands.go ─┬─► transaction.go   blocks, savepoints, rollbacks
 //	                                                      └─► set.go           SET and RESET
 //
 //	parameters.go   the settings, with a journal for the rollback   values.go, encoding.go   their values
