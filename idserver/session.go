@@ -55,7 +55,7 @@ func (s *session) closedFor() reason {
 // endFor ends the session at once. Any goroutine may call it.
 func (s *session) endFor(why reason, told problem.Error) {
 	s.because(why)
-	s.cancel() // ends a wait for IDs
 	s.toClient.Farewell(appendError(nil, "FATAL", told, ""))
+	s.cancel() // ends a wait for IDs; not sooner, or the connection could end before the client reads why
 	s.conn.Close()
 }
