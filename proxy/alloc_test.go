@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgflurry/draw"
@@ -46,7 +47,8 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 			limits:  admission.New(new(sync.WaitGroup)),
 		},
 		client: client, toClient: frame.NewWriter(client),
-		upstream: upstream, permission: all, fromClient: frame.NewInbox(client, frame.NewBuffers()),
+		upstream: &upstreamConn{upstream, upstream, new(atomic.Int64)}, permission: all,
+		fromClient:   frame.NewInbox(client, frame.NewBuffers()),
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
 	s.proxy.sources.counters = &s.proxy.counters
@@ -159,7 +161,7 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 			if writes := s.client.(*endless).writes; writes != 1 || s.answers.counts.all() != 50 {
 				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.counts.all(), writes)
 			}
-			if writes := s.upstream.(*endless).writes; writes != 0 {
+			if writes := s.upstream.Conn.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
 			}
 		})

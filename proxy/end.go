@@ -28,7 +28,7 @@ func (s *session) upstreamEnded(err error) {
 	var own clientError
 	switch {
 	case errors.As(err, &own):
-	case errors.As(err, new(frame.LengthError)) && s.heardNothing():
+	case errors.As(err, new(frame.LengthError)) && heardNothing(s.toClient, s.fromUpstream):
 		own = clientError{failDial, err} // what answers there is no PostgreSQL
 	case errors.As(err, new(frame.LengthError)):
 		own = clientError{failDesync, err}
@@ -70,7 +70,7 @@ const deafTime = 5 * time.Second
 // inVain says whether upstream has ended while the client takes nothing. Then nobody needs the write that waits for the
 // client. It keeps the goroutine that reads upstream from the end, and perhaps from words before it.
 func (s *session) inVain() bool {
-	if !frame.Ended(s.upstream.(upstreamConn).Conn) {
+	if !frame.Ended(s.upstream.Conn) {
 		return false
 	}
 	s.because(closedUpstream)
@@ -96,8 +96,7 @@ func (s *session) refusesTLS(err error) bool {
 	if s.conversation.Started() || !errors.As(err, &failed) {
 		return false
 	}
-	conn, _ := s.upstream.(upstreamConn)
-	_, inside := conn.Conn.(pgtls.Conn)
+	_, inside := s.upstream.Conn.(pgtls.Conn)
 	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	return failed.Op == "remote error" || inside && reset
 }
@@ -114,7 +113,7 @@ func (s *session) clientEnded(err error) {
 		// Upstream still executes what was sent before, and its replies go to the client while that listens.
 		s.because(closedClient)
 		s.leaving.Store(true)
-		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok &&
+		if half, ok := s.upstream.Conn.(interface{ CloseWrite() error }); ok &&
 			half.CloseWrite() == nil {
 			return
 		}
@@ -201,4 +200,21 @@ func (s *session) loginLate() {
 func isProbe(err error) bool {
 	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) &&
 		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+}
+
+// loginEnded ends a session whose login failed before upstream decided about it.
+func (s *session) loginEnded(err error) {
+	if errors.As(err, new(upstreamError)) || errors.As(err, new(upstreamReadError)) {
+		err = s.upstreamGone(err)
+	}
+	var own clientError
+	if errors.As(err, &own) {
+		s.because(own.code.reason())
+	}
+	if errors.As(err, &own) && !s.leaving.Swap(true) { // else the session was killed, and the client knows why
+		s.log.Warn("session ended by the proxy", "cause", own)
+		s.farewell(own.code)
+	}
+	s.upstream.Close()
+	s.client.Close()
 }

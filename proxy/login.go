@@ -3,20 +3,26 @@ package proxy
 import (
 	"bytes"
 	"crypto/md5"
-	"crypto/tls"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 
 	"pgflurry/proxy/frame"
-	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
+
+// login is what the proxy does of a session's login itself, before the relay begins.
+type login struct {
+	upstream     *upstreamConn
+	fromUpstream *frame.Inbox
+	fromClient   *frame.Inbox
+	toClient     *frame.Writer
+	user         string
+}
 
 // logIn answers upstream's password requests with the password that it asks the client for (Settings.AskPassword). It
 // returns at the first message that is no such request, and leaves that in the inbox for the relay. Then either the
@@ -24,18 +30,18 @@ import (
 //
 // The proxy keeps nothing of the password. It wipes the buffers that the password came through. The copies of the SCRAM
 // library are garbage when logIn returns.
-func (s *session) logIn() error {
+func (l *login) logIn() error {
 	var password []byte
 	defer func() { clear(password) }()
 	for {
-		f, err := s.fromUpstream.Await()
+		f, err := l.fromUpstream.Await()
 		switch kind, rest := authRequest(f.Body); {
-		case s.isOldError(err):
+		case isOldError(err, l.toClient, l.fromUpstream):
 			return nil
 		case err != nil:
-			return s.upstreamGone(err)
+			return upstreamReadError{err}
 		case f.Kind == wire.BackendNegotiateVersion || f.Kind == wire.BackendNoticeResponse:
-			if err := s.passOn(f.Size); err != nil {
+			if err := l.passOn(f.Size); err != nil {
 				return err
 			}
 			continue
@@ -43,13 +49,13 @@ func (s *session) logIn() error {
 			return nil
 		default:
 			challenge := slices.Clone(rest)
-			s.fromUpstream.Drop(f.Size)
+			l.fromUpstream.Drop(f.Size)
 			if password == nil {
-				if password, err = s.askForPassword(); err != nil {
+				if password, err = l.askForPassword(); err != nil {
 					return err
 				}
 			}
-			if err := s.prove(kind, challenge, password); err != nil {
+			if err := l.prove(kind, challenge, password); err != nil {
 				return err
 			}
 		}
@@ -64,28 +70,20 @@ func wantsPassword(kind int, mechanisms []byte) bool {
 }
 
 // prove answers one password request.
-func (s *session) prove(kind int, challenge, password []byte) error {
+func (l *login) prove(kind int, challenge, password []byte) error {
 	switch kind {
 	case wire.AuthCleartext:
-		if s.exposed() {
+		if l.upstream.exposed() {
 			return clientError{code: failCleartext}
 		}
-		return s.sendPassword(bytes.Join([][]byte{password, {0}}, nil))
+		return l.sendPassword(bytes.Join([][]byte{password, {0}}, nil))
 	case wire.AuthMD5:
 		if len(challenge) != 4 {
 			return clientError{failProof, fmt.Errorf("an md5 salt of %d bytes; expected 4", len(challenge))}
 		}
-		return s.sendPassword(md5Proof(s.opening.user, password, challenge))
+		return l.sendPassword(md5Proof(l.user, password, challenge))
 	}
-	return s.proveSCRAM(challenge, password)
-}
-
-// exposed says whether others can read what the proxy sends to upstream.
-func (s *session) exposed() bool {
-	conn := s.upstream.(upstreamConn).Conn
-	_, inside := conn.(pgtls.Conn)
-	address, tcp := conn.RemoteAddr().(*net.TCPAddr)
-	return !inside && tcp && !address.IP.IsLoopback()
+	return l.proveSCRAM(challenge, password)
 }
 
 // md5Proof is the answer of PostgreSQL's md5 method: the stored hash of password and user, hashed again with the salt
@@ -99,11 +97,11 @@ func md5Proof(user string, password, salt []byte) []byte {
 }
 
 // askForPassword asks the client for its password in clear text.
-func (s *session) askForPassword() ([]byte, error) {
-	if err := s.toClient.Write(authMessage(wire.AuthCleartext)); err != nil {
+func (l *login) askForPassword() ([]byte, error) {
+	if err := l.toClient.Write(authMessage(wire.AuthCleartext)); err != nil {
 		return nil, err
 	}
-	kind, body, err := s.fromClient.Secret()
+	kind, body, err := l.fromClient.Secret()
 	switch {
 	case errors.As(err, new(frame.LengthError)):
 		return nil, clientError{failProtocol, err}
@@ -121,27 +119,27 @@ func (s *session) askForPassword() ([]byte, error) {
 }
 
 // sendPassword sends a PasswordMessage, SASLInitialResponse or SASLResponse, and wipes it.
-func (s *session) sendPassword(contents []byte) error {
+func (l *login) sendPassword(contents []byte) error {
 	message, at := wire.Begin(make([]byte, 0, frame.HeaderSize+len(contents)), wire.FrontendPassword)
 	message = wire.End(append(message, contents...), at)
 	defer clear(message)
 	defer clear(contents)
-	_, err := s.upstream.Write(message)
+	_, err := l.upstream.Write(message)
 	return err
 }
 
 // passOn relays one message of upstream before the relay begins.
-func (s *session) passOn(size int) error {
-	in := s.fromUpstream
-	err := s.toClient.Write(in.Unread()[:size])
+func (l *login) passOn(size int) error {
+	in := l.fromUpstream
+	err := l.toClient.Write(in.Unread()[:size])
 	in.Drop(size)
 	return err
 }
 
 // proveSCRAM does SCRAM-SHA-256, bound to upstream's certificate if upstream offers that.
 // https://www.postgresql.org/docs/current/sasl-authentication.html
-func (s *session) proveSCRAM(mechanisms, password []byte) error {
-	client, err := scram.NewClient(mechanisms, string(password), s.upstreamTLS())
+func (l *login) proveSCRAM(mechanisms, password []byte) error {
+	client, err := scram.NewClient(mechanisms, string(password), l.upstream.tls())
 	if err != nil {
 		return clientError{failProof, err}
 	}
@@ -151,13 +149,13 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	}
 	opening := append([]byte(client.Mechanism()), 0)
 	opening = binary.BigEndian.AppendUint32(opening, uint32(len(first)))
-	if err := s.sendPassword(append(opening, first...)); err != nil {
+	if err := l.sendPassword(append(opening, first...)); err != nil {
 		return err
 	}
 	for _, expected := range []int{wire.AuthSASLContinue, wire.AuthSASLFinal} {
-		f, err := s.fromUpstream.Await()
+		f, err := l.fromUpstream.Await()
 		if err != nil {
-			return s.upstreamGone(err)
+			return upstreamReadError{err}
 		}
 		if f.Kind == wire.BackendErrorResponse {
 			return nil // upstream refuses the password; the relay passes that on
@@ -171,9 +169,9 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		if err != nil {
 			return clientError{failProof, err}
 		}
-		s.fromUpstream.Drop(f.Size)
+		l.fromUpstream.Drop(f.Size)
 		if expected == wire.AuthSASLContinue {
-			if err := s.sendPassword([]byte(answer)); err != nil {
+			if err := l.sendPassword([]byte(answer)); err != nil {
 				return err
 			}
 		}
@@ -181,29 +179,23 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	return nil
 }
 
-// upstreamTLS is the state of TLS with upstream; nil without TLS.
-func (s *session) upstreamTLS() *tls.ConnectionState {
-	leg, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn)
-	if !inside {
-		return nil
+// awaitProof returns once upstream has asked the client for a proof, or refuses it. It leaves that message in the
+// inbox. Until then upstream gets nothing from the client, not even what came with the startup packet.
+func (l *login) awaitProof() error {
+	for {
+		f, err := l.fromUpstream.Await()
+		kind, _ := authRequest(f.Body)
+		switch {
+		case err != nil:
+			return upstreamReadError{err}
+		case f.Kind == wire.BackendNegotiateVersion || f.Kind == wire.BackendNoticeResponse:
+			if err := l.passOn(f.Size); err != nil {
+				return err
+			}
+		case f.Kind == wire.BackendAuthentication && kind == wire.AuthDone:
+			return clientError{failUnproven, errUnproven}
+		default:
+			return nil
+		}
 	}
-	state := leg.ConnectionState()
-	return &state
-}
-
-// loginEnded ends a session whose login failed before upstream decided about it.
-func (s *session) loginEnded(err error) {
-	if errors.As(err, new(upstreamError)) {
-		err = s.upstreamGone(err)
-	}
-	var own clientError
-	if errors.As(err, &own) {
-		s.because(own.code.reason())
-	}
-	if errors.As(err, &own) && !s.leaving.Swap(true) { // else the session was killed, and the client knows why
-		s.log.Warn("session ended by the proxy", "cause", own)
-		s.farewell(own.code)
-	}
-	s.upstream.Close()
-	s.client.Close()
 }

@@ -256,8 +256,8 @@ func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testin
 		"loopback":      {addressed{to: &net.TCPAddr{IP: net.IPv6loopback}}, false},
 		"a Unix socket": {addressed{to: &net.UnixAddr{}}, false},
 	} {
-		s := &session{upstream: upstreamConn{Conn: c.conn, to: c.conn}}
-		if got := s.exposed(); got != c.exposed {
+		upstream := upstreamConn{Conn: c.conn, to: c.conn}
+		if got := upstream.exposed(); got != c.exposed {
 			t.Errorf("%s: exposed %v", name, got)
 		}
 	}

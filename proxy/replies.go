@@ -19,7 +19,7 @@ func (s *session) relayUpstream() error {
 			refused = s.streamReply()
 		case gone != nil:
 			refused = gone
-		case s.isOldError(refused):
+		case isOldError(refused, s.toClient, s.fromUpstream):
 			refused = s.relayOldError()
 		}
 		if refused != nil {
@@ -30,14 +30,14 @@ func (s *session) relayUpstream() error {
 
 // isOldError says whether upstream's first message cannot be read because it is an error of protocol 2: an E, a text,
 // and the end. The postmaster sends one if it cannot start a process for the session.
-func (s *session) isOldError(err error) bool {
+func isOldError(err error, toClient *frame.Writer, fromUpstream *frame.Inbox) bool {
 	length := frame.LengthError{}
-	return errors.As(err, &length) && length.Kind == wire.BackendErrorResponse && s.heardNothing()
+	return errors.As(err, &length) && length.Kind == wire.BackendErrorResponse && heardNothing(toClient, fromUpstream)
 }
 
 // heardNothing says that upstream has said nothing yet that could be read.
-func (s *session) heardNothing() bool {
-	return s.toClient.Written() == 0 && len(s.fromUpstream.Committed()) == 0
+func heardNothing(toClient *frame.Writer, fromUpstream *frame.Inbox) bool {
+	return toClient.Written() == 0 && len(fromUpstream.Committed()) == 0
 }
 
 // relayOldError relays whatever upstream says until it closes.

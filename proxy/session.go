@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -35,7 +34,7 @@ type session struct {
 	slot       *admission.Slot // among the connections to upstream
 	permission *Permission
 	client     net.Conn        // client ↔ proxy
-	upstream   net.Conn        // proxy ↔ upstream
+	upstream   *upstreamConn   // proxy ↔ upstream
 	host       int             // index in Settings.Upstream of the host that upstream leads to
 	over       context.Context // ends when the host is not the primary any more
 	key        string          // cancels its statements; guarded by registry.mu
@@ -244,13 +243,13 @@ func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
 	if s.mustBeProven() {
-		if err := apart(s.log, s.awaitProof); err != nil {
+		if err := apart(s.log, s.login().awaitProof); err != nil {
 			s.loginEnded(err)
 			return err
 		}
 	}
 	if s.admitted.rules.askPassword {
-		if err := apart(s.log, s.logIn); err != nil {
+		if err := apart(s.log, s.login().logIn); err != nil {
 			s.loginEnded(err)
 			return err
 		}
@@ -270,6 +269,10 @@ func (s *session) relay(login time.Time) error {
 		return upstreamErr
 	}
 	return err
+}
+
+func (s *session) login() *login {
+	return &login{s.upstream, s.fromUpstream, s.fromClient, s.toClient, s.opening.user}
 }
 
 // mayAnswer checks condition 2 of doc.go.
@@ -296,27 +299,6 @@ func apart(log *slog.Logger, f func() error) error {
 	}()
 	<-done
 	return err
-}
-
-// upstreamError marks a failed write to upstream, so that it is not mistaken for the client's end.
-type upstreamError struct{ cause error }
-
-func (e upstreamError) Error() string { return "write to upstream: " + e.cause.Error() }
-func (e upstreamError) Unwrap() error { return e.cause }
-
-type upstreamConn struct {
-	net.Conn
-	to      io.Writer // Conn, or an outlet to it
-	written *atomic.Int64
-}
-
-func (c upstreamConn) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.written.Add(int64(n))
-	if err != nil {
-		err = upstreamError{err}
-	}
-	return n, err
 }
 
 // recoverTo keeps a panic in one session from ending the others.

@@ -3,8 +3,6 @@ package proxy
 import (
 	"errors"
 	"os"
-
-	"pgflurry/proxy/wire"
 )
 
 // Over a Unix socket, PostgreSQL's method peer takes the account of the process that connects as the proof. That is the
@@ -17,27 +15,6 @@ var errUnproven = errors.New("upstream asked for no proof: the method is peer, t
 // mustBeProven says whether upstream could take the proxy's account as the client's proof.
 func (s *session) mustBeProven() bool {
 	return !s.proxy.trusting && s.proxy.hosts.all[s.host].Network == "unix" && !isOwnAccount(s.client)
-}
-
-// awaitProof returns once upstream has asked the client for a proof, or refuses it. It leaves that message in the
-// inbox. Until then upstream gets nothing from the client, not even what came with the startup packet.
-func (s *session) awaitProof() error {
-	for {
-		f, err := s.fromUpstream.Await()
-		kind, _ := authRequest(f.Body)
-		switch {
-		case err != nil:
-			return s.upstreamGone(err)
-		case f.Kind == wire.BackendNegotiateVersion || f.Kind == wire.BackendNoticeResponse:
-			if err := s.passOn(f.Size); err != nil {
-				return err
-			}
-		case f.Kind == wire.BackendAuthentication && kind == wire.AuthDone:
-			return clientError{failUnproven, errUnproven}
-		default:
-			return nil
-		}
-	}
 }
 
 // isOwn says whether the account of a process is that of this one. An account of another namespace of users has the

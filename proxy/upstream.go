@@ -51,7 +51,7 @@ func (s *session) start(ctx context.Context, dial func(context.Context) (link, e
 	s.proxy.counters.connectTimes.Observe(time.Since(began))
 	upstream := l.Conn
 	s.host, s.over = l.host, l.over
-	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream), &s.toUpstream}
+	s.upstream = &upstreamConn{upstream, frame.NewOutlet(upstream), &s.toUpstream}
 	s.fromUpstream = frame.NewInbox(upstream, s.proxy.sources.buffers)
 	s.fromUpstream.AllowWide()
 	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
@@ -70,7 +70,7 @@ func (s *session) start(ctx context.Context, dial func(context.Context) (link, e
 // refused says whether upstream's first message inside TLS is that pg_hba.conf has no line for it. That message stays
 // in the inbox.
 func (s *session) refused(login time.Time) bool {
-	if _, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
+	if _, inside := s.upstream.Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
 		return false
 	}
 	hangUp := func() { s.upstream.Close() } // there is no session yet that could be ended

@@ -30,7 +30,7 @@ const (
 // tooLarge lists what is over a limit still, with its present number. A number may only fall. If you shrink an object,
 // lower its row or remove it.
 var tooLarge = map[string]int{
-	"methods proxy.session":            66,
+	"methods proxy.session":            56,
 	"methods idserver/command.parser":  62,
 	"methods node.Node":                38,
 	"fields proxy.session":             25,
