@@ -70,9 +70,9 @@ func NewReader(config *pgx.ConnConfig, timeout time.Duration, rules fresh.Rules,
 // before Run.
 func (r *Reader) EndsSessions(end func(of func(user string) bool) int) { r.end = end }
 
-// Prepare takes another source: the file at a path, which it reads, or the table if the path is empty. If wanted is
-// false, nothing is read. Nothing changes before commit, which cannot fail.
-func (r *Reader) Prepare(wanted bool, path string) (commit func(), err error) {
+// Prepare takes another source: the file at a path, or the table if the path is empty. read is what the file holds;
+// nil: Prepare reads it. If wanted is false, nothing is read. Nothing changes before commit, which cannot fail.
+func (r *Reader) Prepare(wanted bool, path string, read *List) (commit func(), err error) {
 	file := r.file.Load()
 	switch {
 	case path == "":
@@ -84,8 +84,10 @@ func (r *Reader) Prepare(wanted bool, path string) (commit func(), err error) {
 	case file == nil || file.Path() != path:
 		file = NewFile(path)
 	}
-	list, err := file.Read(context.Background(), r.wall())
-	if err != nil {
+	var list *List
+	if read != nil {
+		list = NewList(read.All(), file.secret, r.wall())
+	} else if list, err = file.Read(context.Background(), r.wall()); err != nil {
 		return nil, err
 	}
 	return func() {

@@ -59,7 +59,9 @@ func (g *Given) Parse() (Settings, error) {
 		noLevel = wrong("log-level", "--log-level is %s; expected debug, info, warn or error",
 			connstring.Shown(g.logLevel))
 	}
-	return s, errors.Join(noListen, noAdmin, noUpstream, noLease, contradictions, noKeys, s.IDDatabase.checkFile(),
+	var noAccounts error
+	s.Accounts, noAccounts = s.IDDatabase.readFile()
+	return s, errors.Join(noListen, noAdmin, noUpstream, noLease, contradictions, noKeys, noAccounts,
 		noNumber, noMode, noLevel, CheckLogFormat(s.LogFormat))
 }
 
@@ -85,13 +87,13 @@ func (g *Given) withoutEffect() error {
 		fmt.Errorf("%s have no effect without --id-database; give it too, or none of them", strings.Join(flags, ", ")))
 }
 
-// checkFile reads the file of accounts.
-func (d *IDDatabase) checkFile() error {
+// readFile reads the file of accounts; nil: there is none.
+func (d *IDDatabase) readFile() (*account.List, error) {
 	if d.AuthFile == "" || !d.Accounts() {
-		return nil
+		return nil, nil
 	}
-	_, err := account.NewFile(d.AuthFile).Read(context.Background(), time.Time{})
-	return UnreadAccounts(err)
+	list, err := account.NewFile(d.AuthFile).Read(context.Background(), time.Time{})
+	return list, UnreadAccounts(err)
 }
 
 // UnreadAccounts makes err one of the file of accounts.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/account"
 	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/namespace"
@@ -63,6 +64,8 @@ type Settings struct {
 	Limits Limits
 	// IDDatabase is a database whose sessions need no PostgreSQL. The zero value means none.
 	IDDatabase IDDatabase
+	// Accounts is what IDDatabase.AuthFile holds. Nil: the node reads it itself.
+	Accounts *account.List
 	// TLS protects both sides. The zero value is plain text.
 	TLS TLS
 	// Keys is what the files of TLS hold.

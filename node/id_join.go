@@ -33,11 +33,12 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 		accounts: account.NewReader(n.lease, askTimeout, n.rules, n.clock.wall),
 		segments: &idSegments{databases: n.databases}, real: watch.NewServer(d.Name),
 	}
-	commit, err := id.accounts.Prepare(d.Accounts(), d.AuthFile)
+	commit, err := id.accounts.Prepare(d.Accounts(), d.AuthFile, n.settings.Accounts)
 	if err != nil {
 		return nil, config.UnreadAccounts(err)
 	}
 	commit()
+	n.settings.Accounts = nil // the reader has them
 	id.segments.choose(n.settings)
 	if id.server, err = idserver.New(n.idSettings(id, d)); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (n *Node) prepareIDDatabase(next config.Settings) (commit func(), err error
 		return nil, config.TrustedElsewhere(place) // the same check as in openListener
 	}
 	d := next.IDDatabase
-	read, err := id.accounts.Prepare(d.Accounts(), d.AuthFile)
+	read, err := id.accounts.Prepare(d.Accounts(), d.AuthFile, next.Accounts)
 	if err != nil {
 		return nil, config.UnreadAccounts(err)
 	}

@@ -22,6 +22,9 @@ func (n *Node) Reload(s config.Settings) error {
 	next := n.settings
 	next.Limits, next.TLS, next.Keys, next.Databases = s.Limits, s.TLS, s.Keys, s.Databases
 	next.IDDatabase = n.nextIDDatabase(s.IDDatabase)
+	if s.IDDatabase.Name != "" {
+		next.Accounts = s.Accounts
+	}
 	if s.Lease.SameButPassword(next.Lease) {
 		next.Lease = s.Lease
 	}
@@ -49,6 +52,7 @@ func (n *Node) Reload(s config.Settings) error {
 	next.SecretFiles = s.SecretFiles
 	n.warnOfExposed(next)
 	n.tellLimits(next, changed)
+	next.Accounts = nil // the reader has them
 	n.current.Store(&next)
 	n.tookOver(next)
 	n.rules.Suspicion.Raise()
