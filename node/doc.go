@@ -19,8 +19,8 @@
 //	supply.go        generator and keeper         namespace.go         which ID space
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	suspicion.go     the event that makes the node's own connections old, and whom it wakes
-//	upstream.go      how the lease role reaches it
-//	primary.go       which host of the upstream is the primary, with --upstream-primary
+//	upstream.go      how the lease role reaches the upstream
+//	primary.go       its hosts, and which is the primary, with --upstream-primary
 //	admin.go         the operators' side
 //	clock*.go        the machine's clocks
 //	id_join.go       the ID database, joined

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"log/slog"
 
 	"pgflurry/config"
 	"pgflurry/readfile"
@@ -9,11 +10,11 @@ import (
 
 // warnOfExposed logs which files with secrets every account of this machine may read. PostgreSQL refuses such a key.
 // Here it is no error: Docker and Kubernetes mount secrets so, in a container that has one account.
-func (n *Node) warnOfExposed(s config.Settings) {
+func warnOfExposed(s config.Settings, log *slog.Logger) {
 	files := append([]string{s.TLS.ClientKey, s.TLS.UpstreamKey, s.IDDatabase.AuthFile}, s.SecretFiles...)
 	for _, file := range files {
 		if mode, exposed := readfile.Exposed(file); exposed {
-			n.log.Warn("a file with a secret can be read or changed by every account of this machine",
+			log.Warn("a file with a secret can be read or changed by every account of this machine",
 				"file", file, "mode", fmt.Sprintf("%04o", mode),
 				"hint", "Give it the mode 0600, or 0640 for its group.")
 		}

@@ -24,12 +24,11 @@ func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
 		return path
 	}
 	var log bytes.Buffer
-	n := &Node{log: slog.New(slog.NewTextHandler(&log, nil))}
-	n.warnOfExposed(config.Settings{
+	warnOfExposed(config.Settings{
 		TLS:         config.TLS{ClientKey: file("client", 0o644), UpstreamKey: file("upstream", 0o640)},
 		IDDatabase:  config.IDDatabase{AuthFile: file("accounts", 0o666)},
 		SecretFiles: []string{file("lease", 0o604)},
-	})
+	}, slog.New(slog.NewTextHandler(&log, nil)))
 	for name, told := range map[string]bool{"client": true, "upstream": false, "accounts": true, "lease": true} {
 		if strings.Contains(log.String(), "file="+filepath.Join(dir, name)+" ") != told {
 			t.Errorf("%s is told: %v; expected %v:\n%s", name, !told, told, log.String())

@@ -88,35 +88,36 @@ func (n *Node) nextIDDatabase(d config.IDDatabase) config.IDDatabase {
 	return d
 }
 
-// realServer is what the ID database knows of the server behind the proxy; nil without an ID database.
-func (n *Node) realServer() *watch.Server {
-	if n.id == nil {
+// realServer is what it knows of the server behind the proxy; nil without an ID database.
+func (id *idDatabase) realServer() *watch.Server {
+	if id == nil {
 		return nil
 	}
-	return n.id.real
+	return id.real
 }
 
-// idListening, idDraining and idEnded are attributes for the log lines with which the proxy reports the same.
-func (n *Node) idListening() []any {
-	if n.id == nil {
+// draining and ended are attributes for the log lines with which the proxy reports the same.
+func (id *idDatabase) draining() []any {
+	if id == nil {
 		return nil
 	}
-	return []any{"id_database", n.settings.IDDatabase.Name, "id_auth", n.settings.IDDatabase.Auth}
+	return []any{"id_sessions", id.server.Stats().Sessions()}
 }
 
-func (n *Node) idDraining() []any {
-	if n.id == nil {
+func (id *idDatabase) ended() []any {
+	if id == nil {
 		return nil
 	}
-	return []any{"id_sessions", n.id.server.Stats().Sessions()}
-}
-
-func (n *Node) idEnded() []any {
-	if n.id == nil {
-		return nil
-	}
-	st := n.id.server.Stats()
+	st := id.server.Stats()
 	return []any{"id_sessions", st.Opened, "id_session_ids", st.IDs, "id_session_numbers", st.Numbers}
+}
+
+// idListening are the attributes for the line that says where clients connect.
+func idListening(d config.IDDatabase) []any {
+	if d.Name == "" {
+		return nil
+	}
+	return []any{"id_database", d.Name, "id_auth", d.Auth}
 }
 
 // drainSessions ends the sessions of the ID database and of the databases behind the proxy. It returns when none is

@@ -17,7 +17,6 @@ import (
 	"pgflurry/logs"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
-	"pgflurry/primary"
 	"pgflurry/proxy"
 	"pgflurry/report"
 	"pgflurry/segment"
@@ -28,9 +27,6 @@ import (
 // A real client sends its first message at once; only strangers do not. Half of the drain is the limit, so that open
 // transactions get the rest.
 const arrivalTime = 5 * time.Second
-
-// askTimeout limits a login of a connection of the node's own, and a question over it.
-const askTimeout = 5 * time.Second
 
 // connectionAge is the largest age at which the node asks over a connection of its own.
 const connectionAge = 30 * time.Second
@@ -44,9 +40,8 @@ type Node struct {
 	pause     time.Duration   // between two looks at a database; 0: the usual one
 	lease     *pgx.ConnConfig // the lease role at the lease database
 	look      *pgx.ConnConfig // the same role, through the upstream
-	hosts     []proxy.Host    // of the upstream
-	primary   *primary.Watch  // nil: connections may go to any host
-	rules     fresh.Rules     // of all connections that the node keeps
+	upstream  *upstream
+	rules     fresh.Rules // of all connections that the node keeps
 	supply    *supply
 	room      *draw.Room // where all clients draw IDs
 	databases *watch.Databases
@@ -55,9 +50,7 @@ type Node struct {
 	listener  net.Listener
 	admin     net.Listener // nil: none
 
-	started           time.Time // by the wall clock
-	configured        atomic.Pointer[configured]
-	serving, draining atomic.Bool
+	phase phase
 
 	reloading sync.Mutex
 	password  atomic.Pointer[string]          // of the lease role
@@ -87,7 +80,7 @@ func New(s config.Settings) (_ *Node, err error) {
 	}()
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock,
-		started: clock.wall(),
+		phase: phase{started: clock.wall()},
 	}
 	n.rules = fresh.Rules{
 		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
@@ -101,8 +94,9 @@ func New(s config.Settings) (_ *Node, err error) {
 	}
 	n.supply.unread.Store(&namespaceUnread)
 	n.room = draw.New(&n.supply.ids, n.supply.ids.has)
+	n.upstream = &upstream{lease: n.lease, rules: &n.rules, databases: n.databases, log: n.log}
 	for _, h := range s.Hosts {
-		n.hosts = append(n.hosts, proxy.Host(h))
+		n.upstream.hosts = append(n.upstream.hosts, proxy.Host(h))
 	}
 	if err = n.join(); err != nil {
 		return nil, err
@@ -125,12 +119,15 @@ func (n *Node) join() error {
 	if n.id, err = n.openIDDatabase(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	n.primary = n.newPrimary()
+	if n.settings.UpstreamPrimary {
+		n.upstream.watchPrimary(n.clock)
+	}
 	s := n.proxySettings(n.settings)
 	if n.proxy, err = proxy.New(s); err != nil {
 		return err
 	}
-	n.look = throughUpstream(n.lease, n.hosts, n.proxy.DialUpstream)
+	n.upstream.proxy = n.proxy
+	n.look = throughUpstream(n.lease, n.upstream.hosts, n.proxy.DialUpstream)
 	list, err := n.databases.Prepare(n.settings.Databases)
 	if err != nil {
 		return err
@@ -138,7 +135,7 @@ func (n *Node) join() error {
 	list()
 	n.tellLimits(n.settings, s)
 	n.current.Store(&n.settings)
-	n.tookOver(n.settings)
+	n.phase.tookOver(n.settings, n.clock.wall())
 	return nil
 }
 
@@ -157,7 +154,7 @@ func (n *Node) openNumbers(database string) (*segment.Source, error) {
 // watch looks at the databases of a namespace until ctx ends.
 func (n *Node) watch(ctx context.Context, ns namespace.Namespace) error {
 	return watch.New(watch.Settings{
-		Databases: n.databases, Config: n.look, Namespace: ns.ID, Server: n.realServer(), Rules: n.rules,
+		Databases: n.databases, Config: n.look, Namespace: ns.ID, Server: n.id.realServer(), Rules: n.rules,
 		Wall: n.clock.wall, Look: n.pause, Timeout: askTimeout,
 	}).Run(ctx)
 }
@@ -176,10 +173,10 @@ func (n *Node) Run(ctx context.Context) error {
 	s := n.settings
 	n.log.Info("listening", append([]any{
 		"address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name,
-	}, n.idListening()...)...)
-	n.warnOfPlainText(s)
-	n.warnOfExposed(s)
-	n.serving.Store(true) // the listener is open: clients wait in it
+	}, idListening(s.IDDatabase)...)...)
+	warnOfPlainText(s, n.Addr(), n.log)
+	warnOfExposed(s, n.log)
+	n.phase.serving.Store(true) // the listener is open: clients wait in it
 	defer n.tellOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
@@ -187,10 +184,10 @@ func (n *Node) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	wrong := make(chan error, 1)
 	parts.Go(func() { n.clock.follow(supplied) })
-	if n.primary != nil {
-		changed := n.primary.Changed()
-		parts.Go(func() { n.followPrimary(supplied, changed) })
-		parts.Go(func() { n.primary.Run(supplied) })
+	if hosts := n.upstream.primary; hosts != nil {
+		changed := hosts.Changed()
+		parts.Go(func() { n.upstream.follow(supplied, changed) })
+		parts.Go(func() { hosts.Run(supplied) })
 	}
 	parts.Go(func() {
 		if err := n.supply.run(supplied, n.watch); err != nil {
@@ -210,12 +207,12 @@ func (n *Node) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
-		n.draining.Store(true)
+		n.phase.draining.Store(true)
 		n.log.Info("draining", append([]any{
 			"sessions", n.proxy.Stats().Now, "timeout", s.DrainTimeout,
-		}, n.idDraining()...)...)
+		}, n.id.draining()...)...)
 	case err = <-wrong:
-		n.draining.Store(true)
+		n.phase.draining.Store(true)
 	}
 	n.drain(served)
 	seal()
@@ -226,7 +223,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.log.Info("ended", append([]any{
 		"sessions", st.Opened, "answers", report.Total(st.ByKind), "ids", st.IDs, "numbers", st.Numbers,
 		"declined", report.Total(st.Declined), "turned_away", st.TurnedAway,
-	}, n.idEnded()...)...)
+	}, n.id.ended()...)...)
 	return err
 }
 

@@ -10,28 +10,28 @@ import (
 )
 
 // warnOfPlainText logs what clients may send without TLS.
-func (n *Node) warnOfPlainText(s config.Settings) {
-	n.warnOfPlainLogins(s)
-	_, tcp := n.Addr().(*net.TCPAddr)
+func warnOfPlainText(s config.Settings, own net.Addr, log *slog.Logger) {
+	warnOfPlainLogins(s, own, log)
+	_, tcp := own.(*net.TCPAddr)
 	if !tcp || s.Keys.Upstream.Mode == pgtls.Disable || s.TLS.Client == config.ClientRequire {
 		return
 	}
 	level := slog.LevelInfo // on loopback nobody listens in
-	if config.Elsewhere(n.Addr()) != "" {
+	if config.Elsewhere(own) != "" {
 		level = slog.LevelWarn
 	}
-	n.log.Log(context.Background(), level, "clients may connect without TLS, and hostssl in pg_hba.conf does not "+
-		"keep them out: it sees the TLS of --upstream-tls", "address", n.Addr(), "client_tls", s.TLS.Client,
+	log.Log(context.Background(), level, "clients may connect without TLS, and hostssl in pg_hba.conf does not "+
+		"keep them out: it sees the TLS of --upstream-tls", "address", own, "client_tls", s.TLS.Client,
 		"hint", "Use --client-tls require, or listen on loopback or a Unix socket alone.")
 }
 
 // warnOfPlainLogins logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
-func (n *Node) warnOfPlainLogins(s config.Settings) {
-	place := config.Elsewhere(n.Addr())
+func warnOfPlainLogins(s config.Settings, own net.Addr, log *slog.Logger) {
+	place := config.Elsewhere(own)
 	if s.IDDatabase.Auth != config.IDAuthSCRAM || s.TLS.Client != config.ClientDisable || place == "" {
 		return
 	}
-	n.log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
+	log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
 		"but can try some out", "address", place,
 		"hint", "Use --client-tls require with a certificate, or long random passwords.")
 }

@@ -36,10 +36,9 @@ func TestPlainClientsThatHostsslSeesAsTLSAreTold(t *testing.T) {
 		"plain on both sides": {elsewhere, config.ClientDisable, pgtls.Disable, ""},
 	} {
 		var log bytes.Buffer
-		n := &Node{log: slog.New(slog.NewTextHandler(&log, nil)), listener: at{address: c.address}}
-		n.warnOfPlainText(config.Settings{
+		warnOfPlainText(config.Settings{
 			TLS: config.TLS{Client: c.client}, Keys: config.Keys{Upstream: pgtls.Upstream{Mode: c.to}},
-		})
+		}, c.address, slog.New(slog.NewTextHandler(&log, nil)))
 		said, told := log.String(), c.level != ""
 		if strings.Contains(said, says) != told || told && !strings.Contains(said, "level="+c.level) {
 			t.Errorf("%s: the log says %q; expected level %q", name, said, c.level)

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"slices"
 	"time"
@@ -23,65 +24,75 @@ const primaryName = "pgflurry serve, primary"
 // balancer leads elsewhere.
 const hostConnection = 10 * time.Second
 
-// newPrimary makes the watch over the hosts; nil: any host will do.
-func (n *Node) newPrimary() *primary.Watch {
-	if !n.settings.UpstreamPrimary {
-		return nil
-	}
-	servers := make([]primary.Server, len(n.hosts))
-	for i, h := range n.hosts {
-		asked := n.newAskedHost(i)
+// An upstream is the hosts behind the proxy, and the watch over them.
+type upstream struct {
+	hosts     []proxy.Host
+	lease     *pgx.ConnConfig // the lease role at the lease database
+	rules     *fresh.Rules    // of the connections that ask
+	databases *watch.Databases
+	log       *slog.Logger
+	proxy     *proxy.Proxy   // dials; nil until it is made
+	primary   *primary.Watch // nil: connections may go to any host
+}
+
+// watchPrimary makes the watch over the hosts.
+func (u *upstream) watchPrimary(clock clock) {
+	servers := make([]primary.Server, len(u.hosts))
+	for i, h := range u.hosts {
+		asked := u.newAskedHost(i)
 		servers[i] = primary.Server{Name: h.Address, Ask: asked.ask, Close: asked.asker.Close}
 	}
-	return primary.New(primary.Settings{Servers: servers, Now: n.clock.monotonic, Wall: n.clock.wall, Log: n.log})
+	u.primary = primary.New(primary.Settings{
+		Servers: servers, Now: clock.monotonic, Wall: clock.wall, Log: u.log,
+	})
 }
 
 // primaryHost is what the proxy asks for the host of its connections; nil: any host.
-func (n *Node) primaryHost() func(context.Context) (proxy.Primary, error) {
-	if n.primary == nil {
+func (u *upstream) primaryHost() func(context.Context) (proxy.Primary, error) {
+	if u.primary == nil {
 		return nil
 	}
 	return func(ctx context.Context) (proxy.Primary, error) {
-		r, err := n.primary.Reign(ctx)
+		r, err := u.primary.Reign(ctx)
 		return proxy.Primary{Host: r.Host, Over: r.Over}, err
 	}
 }
 
-// followPrimary raises a suspicion whenever another host becomes the primary, until ctx ends.
-func (n *Node) followPrimary(ctx context.Context, changed <-chan struct{}) {
+// follow raises a suspicion whenever another host becomes the primary, until ctx ends.
+func (u *upstream) follow(ctx context.Context, changed <-chan struct{}) {
 	for {
 		select {
 		case <-changed:
-			changed = n.primary.Changed()
-			n.rules.Suspicion.Raise()
+			changed = u.primary.Changed()
+			u.rules.Suspicion.Raise()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// tellPrimary adds what the hosts have answered to the state.
-func (n *Node) tellPrimary(u *report.Upstreams) {
-	if n.primary == nil {
+// tell adds what the hosts have answered to the state.
+func (u *upstream) tell(s *report.Upstreams) {
+	if u.primary == nil {
 		return
 	}
-	s := n.primary.State()
-	u.Hosts, u.Since, u.Found = s.Hosts, s.Since, s.Found
+	now := u.primary.State()
+	s.Hosts, s.Since, s.Found = now.Hosts, now.Since, now.Found
 }
 
 // An askedHost is one host of the upstream. It keeps a connection for some time. One goroutine uses it.
 type askedHost struct {
-	node     *Node
+	of       *upstream
 	host     int
 	asker    *fresh.Asker
 	question primary.Question
 	refusals int // how often the lease role was refused; each time the next question goes to another database
 }
 
-func (n *Node) newAskedHost(host int) *askedHost {
-	h := &askedHost{node: n, host: host}
-	rules := n.rules.Named(primaryName)
-	rules.Age, rules.Log = hostConnection, n.log.With("host", n.hosts[host].Address)
+func (u *upstream) newAskedHost(host int) *askedHost {
+	h := &askedHost{of: u, host: host}
+	rules := u.rules.Named(primaryName)
+	rules.Age, rules.Log = hostConnection, u.log.With("host", u.hosts[host].Address)
 	h.asker = fresh.NewAsker(h.config, askTimeout, rules)
 	return h
 }
@@ -100,14 +111,14 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 
 // database is the one to ask. If one is gone, closed or full, that must not hide the primary from all others.
 func (h *askedHost) database() string {
-	names := h.node.askedDatabases()
+	names := h.of.askedDatabases()
 	return names[h.refusals%len(names)]
 }
 
 func (h *askedHost) config() *pgx.ConnConfig {
-	n := h.node
-	config := throughUpstream(n.lease, n.hosts[h.host:h.host+1], func(ctx context.Context) (net.Conn, error) {
-		return n.proxy.DialHost(ctx, h.host)
+	u := h.of
+	config := throughUpstream(u.lease, u.hosts[h.host:h.host+1], func(ctx context.Context) (net.Conn, error) {
+		return u.proxy.DialHost(ctx, h.host)
 	})
 	config.Database = h.database()
 	return config
@@ -115,11 +126,11 @@ func (h *askedHost) config() *pgx.ConnConfig {
 
 // askedDatabases are those whose sessions are answered. The lease database is first if it is one of them: the lease
 // role can surely log in there.
-func (n *Node) askedDatabases() []string {
-	list := n.databases.Listed()
+func (u *upstream) askedDatabases() []string {
+	list := u.databases.Listed()
 	names := make([]string, 0, len(list))
 	for _, l := range list {
-		if name := l.Name(); name == n.lease.Database {
+		if name := l.Name(); name == u.lease.Database {
 			names = slices.Insert(names, 0, name)
 		} else {
 			names = append(names, name)

@@ -47,14 +47,14 @@ func (n *Node) Reload(s config.Settings) error {
 	ids()
 	n.password.Store(&next.Lease.Config.Password)
 	if before := n.current.Load(); before.TLS != next.TLS || before.IDDatabase != next.IDDatabase {
-		n.warnOfPlainText(next)
+		warnOfPlainText(next, n.Addr(), n.log)
 	}
 	next.SecretFiles = s.SecretFiles
-	n.warnOfExposed(next)
+	warnOfExposed(next, n.log)
 	n.tellLimits(next, changed)
 	next.Accounts = nil // the reader has them
 	n.current.Store(&next)
-	n.tookOver(next)
+	n.phase.tookOver(next, n.clock.wall())
 	n.rules.Suspicion.Raise()
 	return nil
 }
@@ -73,7 +73,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 // proxySettings are the settings of the proxy.
 func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 	p := proxy.Settings{
-		Upstream: n.hosts, Primary: n.primaryHost(), Log: n.log,
+		Upstream: n.upstream.hosts, Primary: n.upstream.primaryHost(), Log: n.log,
 		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.rules.Suspicion.Raise, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
@@ -81,8 +81,8 @@ func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 		p.Inside = n.id.server
 	}
 	asked := 0
-	if n.primary != nil {
-		asked = len(n.hosts)
+	if n.upstream.primary != nil {
+		asked = len(n.upstream.hosts)
 	}
 	applyLimits(s.Limits, &p, len(s.Databases), asked, descriptors())
 	applyTLS(s, &p)

@@ -7,7 +7,6 @@ import (
 	"pgflurry/admin"
 	"pgflurry/generator"
 	"pgflurry/hint"
-	"pgflurry/namespace"
 	"pgflurry/report"
 )
 
@@ -17,16 +16,16 @@ var _ admin.Node = (*Node)(nil)
 // a client.
 func (n *Node) State() report.State {
 	s := report.State{
-		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
+		At: n.clock.wall(), Started: n.phase.started, Version: n.settings.Version,
 		Name: n.settings.Name, Address: n.address(), Upstream: n.settings.Upstream,
 		LinesLost: n.settings.LinesLost(),
-		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
+		Listening: n.phase.serving.Load() && !n.phase.draining.Load(), Draining: n.phase.draining.Load(),
 	}
-	read := n.configured.Load()
+	read := n.phase.configured.Load()
 	s.Certificates, s.Reloaded = read.certificates, read.at
 	relayed := n.proxy.Stats()
 	s.Answers, s.Sessions, s.Upstreams = relayed.Answers, relayed.Sessions, relayed.Upstreams
-	n.tellPrimary(&s.Upstreams)
+	n.upstream.tell(&s.Upstreams)
 	n.tellIDDatabase(&s)
 	for _, l := range n.databases.Listed() {
 		s.Databases = append(s.Databases, l.State())
@@ -37,13 +36,6 @@ func (n *Node) State() report.State {
 		s.Workers = *workers
 	}
 	return s
-}
-
-func tellNamespace(ns namespace.Namespace) report.Namespace {
-	return report.Namespace{
-		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
-		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
-	}
 }
 
 // Decode decodes an ID by the layout of the namespace.

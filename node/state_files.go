@@ -1,11 +1,19 @@
 package node
 
 import (
+	"sync/atomic"
 	"time"
 
 	"pgflurry/config"
 	"pgflurry/report"
 )
+
+// A phase is how far a node has come: since when, with which configuration, and whether it takes clients.
+type phase struct {
+	started           time.Time // by the wall clock
+	configured        atomic.Pointer[configured]
+	serving, draining atomic.Bool
+}
 
 // configured is the configuration in use.
 type configured struct {
@@ -14,8 +22,8 @@ type configured struct {
 }
 
 // tookOver records a configuration that is in use: at the start, and after each Reload.
-func (n *Node) tookOver(s config.Settings) {
-	c := &configured{at: n.clock.wall()}
+func (p *phase) tookOver(s config.Settings, at time.Time) {
+	c := &configured{at: at}
 	if client := s.Keys.Client; client != nil {
 		c.certificates = append(c.certificates, report.Certificate{File: s.TLS.ClientCert, Until: client.Until()})
 	}
@@ -24,5 +32,5 @@ func (n *Node) tookOver(s config.Settings) {
 			File: s.TLS.UpstreamCert, Until: shown.Leaf.NotAfter, // X509KeyPair has parsed it
 		})
 	}
-	n.configured.Store(c)
+	p.configured.Store(c)
 }

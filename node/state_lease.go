@@ -40,6 +40,13 @@ func (u *supply) tell(s *report.State) {
 	u.tellLease(s, known)
 }
 
+func tellNamespace(ns namespace.Namespace) report.Namespace {
+	return report.Namespace{
+		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
+		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
+	}
+}
+
 // tellLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
 // state.
 func (u *supply) tellLease(s *report.State, known *known) {

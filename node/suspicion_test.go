@@ -61,8 +61,8 @@ func TestASuspicionRenewsTheLeaseAtOnce(t *testing.T) {
 
 func TestANewPrimaryRaisesASuspicion(t *testing.T) {
 	clock := ownClock()
-	n := &Node{rules: fresh.Rules{Suspicion: new(fresh.Suspicion)}}
-	n.primary = primary.New(primary.Settings{
+	u := &upstream{rules: &fresh.Rules{Suspicion: new(fresh.Suspicion)}}
+	u.primary = primary.New(primary.Settings{
 		Servers: []primary.Server{{
 			Name: "db1", Close: func() {},
 			Ask: func(context.Context) (primary.Answer, error) { return primary.Answer{Timeline: 1}, nil },
@@ -73,8 +73,8 @@ func TestANewPrimaryRaisesASuspicion(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	raised, changed := n.rules.Suspicion.Next(), n.primary.Changed()
-	running.Go(func() { n.followPrimary(ctx, changed) })
-	running.Go(func() { n.primary.Run(ctx) })
+	raised, changed := u.rules.Suspicion.Next(), u.primary.Changed()
+	running.Go(func() { u.follow(ctx, changed) })
+	running.Go(func() { u.primary.Run(ctx) })
 	<-raised
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/proxy"
 )
+
+// askTimeout limits a login of a connection of the node's own, and a question over it.
+const askTimeout = 5 * time.Second
 
 // throughUpstream is how the lease role reaches the upstream: in the same way as sessions, TLS included.
 func throughUpstream(

@@ -32,10 +32,7 @@ const (
 var tooLarge = map[string]int{
 	"methods proxy.session":            56,
 	"methods idserver/command.parser":  62,
-	"methods node.Node":                38,
 	"fields proxy.session":             25,
-	"fields node.Node":                 24,
-	"circle of files node":             18,
 	"circle of files proxy":            23,
 	"circle of files idserver/command": 14,
 }
