@@ -118,9 +118,12 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	running.cluster, err = postgres.Start(ctx, postgres.Settings{
-		Provider: provider, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
-	})
+	data := filepath.Join(dir, "data")
+	if err = seed(ctx, provider, data); err == nil {
+		running.cluster, err = postgres.Start(ctx, postgres.Settings{
+			Provider: provider, Data: data, HBA: hba, Options: testOptions(),
+		})
+	}
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err

@@ -26,6 +26,9 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 		Provider: provider, Data: filepath.Join(PublicDir(t), "data"), HBA: hba, Options: testOptions(),
 	}
 	maps.Copy(settings.Options, options)
+	if err := seed(t.Context(), provider, settings.Data); err != nil {
+		t.Fatal(err)
+	}
 	cluster := start(t, settings)
 	Exec(t, cluster.URL("postgres"), rolesSQL)
 	return cluster
