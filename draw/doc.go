@@ -1,4 +1,4 @@
-// Package draw is the room in which all clients of a proxy draw their IDs: those of the relay, and those of the ID
+// Package draw is the fair queue for IDs. All clients of a proxy draw there: those of the relay, and those of the ID
 // database. It shares out one source, the generator, which has a limited number of IDs in each tick.
 //
 //	              at once, while the tick has IDs and nobody waits
@@ -7,13 +7,13 @@
 //	            ├─ up to 256     portions ─────┼─► serve: one turn, up to 256 IDs
 //	            └─ more          reservations ─┘   after the other
 //
-//	draw.go    Room and Draw       serve.go   who waits, and who has the next turn
+//	draw.go    Room and Draw       serve.go   the fair queue: who waits, and who is next
 //	runs.go    what was drawn, until it is written
 //
 // A turn is one run of at most a portion, 256 IDs. While draws wait, a goroutine serves them. It starts with the first
 // one and ends with the last one. It draws for those who wait, so no draw waits until another one's goroutine runs.
 //
-// # Who has the next turn
+// # The order of the fair queue
 //
 //   - A draw of one ID comes first. It also tries at once before it waits. Such draws cannot starve the others: no
 //     network brings as many statements as a tick has IDs.
