@@ -54,9 +54,7 @@ func (e *engine) statement(p *state.Statement, last bool) error {
 // portal runs a portal. If it gives rows, portal writes up to most of the remaining ones and returns how many.
 func (e *engine) portal(p *state.Portal, most int) (tag string, n int, err error) {
 	if !p.HasRows() {
-		done, err := e.session.Do(p)
-		e.warn(done.Warning)
-		return done.Tag, done.Skipped, err
+		return e.command(p)
 	}
 	if err := e.session.BeginRows(p); err != nil {
 		return "", 0, err
@@ -64,6 +62,16 @@ func (e *engine) portal(p *state.Portal, most int) (tag string, n int, err error
 	n, err = e.rows(&e.session, p, most)
 	p.Wrote(err)
 	return p.Tag(), n, err
+}
+
+// command runs a portal without rows. It has a frame of its own: an idle session keeps the stack that its deepest call
+// needed, and answers of IDs have to fit into 4 KiB.
+//
+//go:noinline
+func (e *engine) command(p *state.Portal) (tag string, n int, err error) {
+	done, err := e.session.Do(p)
+	e.warn(done.Warning)
+	return done.Tag, done.Skipped, err
 }
 
 // execute handles an Execute: it writes all rows of a portal, or as many as the client asks for.
