@@ -64,8 +64,8 @@ func (e *engine) portal(p *state.Portal, most int) (tag string, n int, err error
 	return p.Tag(), n, err
 }
 
-// command runs a portal without rows. It has a frame of its own: an idle session keeps the stack that its deepest call
-// needed, and answers of IDs have to fit into 4 KiB.
+// command runs a portal without rows. It has a frame of its own, because an idle session keeps the stack that its
+// deepest call needed. Answers of IDs fit into 4 KiB.
 //
 //go:noinline
 func (e *engine) command(p *state.Portal) (tag string, n int, err error) {
