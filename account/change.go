@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/acknowledge"
-	"pgflurry/hint"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/proxy/scram"
 )
@@ -151,12 +151,8 @@ func writing(ctx context.Context, conn *pgx.Conn, doing string, write func(pgx.T
 		}
 		return write(tx)
 	})
-	switch {
-	case err == nil, errors.Is(err, pgx.ErrNoRows):
+	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
-	case sqlState(err) == "42501": // insufficient privilege
-		return hint.With(explain(doing, conn, err),
-			"Run it as the owner of schema pgflurry, or as a member of that role.")
 	}
-	return explain(doing, conn, err)
+	return namespace.AsOwner(explain(doing, conn, err))
 }

@@ -74,8 +74,9 @@ func explain(doing string, conn *pgx.Conn, err error) error {
 		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: database %q has no table pgflurry.client: "+
 			"its schema is of an older version than this program, or is missing", doing, database), migrate(database)))
 	case "42501": // insufficient privilege
-		return hint.With(fmt.Errorf("%s: role %q may not do that in database %q: %w", doing, conn.Config().User,
-			database, err), "As the owner run: "+namespace.GrantLease(conn.Config().User))
+		role := conn.Config().User
+		return namespace.AsLessee(fmt.Errorf("%s: role %q may not do that in database %q: %w", doing, role, database,
+			err), role)
 	}
 	return fmt.Errorf("%s in database %q: %w", doing, database, err)
 }

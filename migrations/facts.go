@@ -2,14 +2,11 @@ package migrations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/hint"
 	"pgflurry/namespace"
 )
 
@@ -106,12 +103,7 @@ func lastApplied(ctx context.Context, conn *pgx.Conn) (number int, err error) {
 
 // appliedUnread adds a hint for a role that only keeps the lease and may not read the record of the migrations.
 func appliedUnread(conn *pgx.Conn, err error) error {
-	err = failed("reading which migrations were applied", err)
-	said, is := errors.AsType[*pgconn.PgError](err)
-	if is && said.Code == "42501" { // insufficient privilege
-		return hint.With(err, "As the owner run: "+namespace.GrantLease(conn.Config().User))
-	}
-	return err
+	return namespace.AsLessee(failed("reading which migrations were applied", err), conn.Config().User)
 }
 
 // clock returns the time of the server.

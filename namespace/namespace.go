@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -163,28 +162,6 @@ func (e *NotMigratedError) Hint() string {
 	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
 }
 
-// forbiddenError means that the role of a connection may not read the namespace.
-type forbiddenError struct {
-	database, role string
-	cause          error
-}
-
-func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("role %q may not read the pgflurry namespace of database %q: %v", e.role, e.database, e.cause)
-}
-
-func (e *forbiddenError) Unwrap() error { return e.cause }
-
-// Hint says what to grant.
-func (e *forbiddenError) Hint() string {
-	return fmt.Sprintf("As the owner run: %s", GrantLease(e.role))
-}
-
-// GrantLease returns the statement that gives a role the rights for a lease and for segments, and no more.
-func GrantLease(role string) string {
-	return fmt.Sprintf("CALL pgflurry.grant_lease('%s');", strings.ReplaceAll(role, "'", "''"))
-}
-
 // readError turns an error of PostgreSQL into one that says what to do.
 func readError(conn *pgx.Conn, err error) error {
 	var said *pgconn.PgError
@@ -200,7 +177,9 @@ func readError(conn *pgx.Conn, err error) error {
 	case "42703", "42883": // undefined column, function
 		return &OlderError{Database: conn.Config().Database}
 	case "42501": // insufficient privilege
-		return &forbiddenError{database: conn.Config().Database, role: conn.Config().User, cause: err}
+		role := conn.Config().User
+		return AsLessee(fmt.Errorf("role %q may not read the pgflurry namespace of database %q: %w", role,
+			conn.Config().Database, err), role)
 	}
 	return fmt.Errorf("reading the namespace of database %q: %w", conn.Config().Database, err)
 }

@@ -134,14 +134,11 @@ func (u *supply) leaseHint(err error) string {
 // adviceFor says what to do about an error of a role at the lease database; empty: not known.
 func adviceFor(err error, role string) string {
 	advice := hint.Of(connstring.Explain(err))
-	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) && said.Code == insufficientPrivilege {
-		return "As the owner run: " + namespace.GrantLease(role)
+	if advice == "" {
+		return hint.Of(namespace.AsLessee(err, role))
 	}
 	return advice
 }
-
-// insufficientPrivilege is PostgreSQL's code for a missing privilege.
-const insufficientPrivilege = "42501"
 
 // unreadFor says why the namespace could not be read.
 func unreadFor(err error, copied bool) *trouble {

@@ -12,6 +12,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 )
 
 // longestCloseWait is the longest pause of close --wait before it looks and reports again.
@@ -57,7 +58,7 @@ left_seconds.
 			}
 			c, err := migrations.Close(cmd.Context(), url, patience)
 			if err != nil {
-				return connstring.Explain(asOwner(err))
+				return connstring.Explain(namespace.AsOwner(err))
 			}
 			if wait {
 				if c, err = untilGrantsEnd(cmd.Context(), url, c, cmd.ErrOrStderr()); err != nil {

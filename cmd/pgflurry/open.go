@@ -10,6 +10,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 )
 
@@ -40,7 +41,7 @@ open refuses if the row is not the one that was closed: the database was restore
 			}
 			was, c, err := migrations.Reopen(cmd.Context(), url)
 			if err != nil {
-				return connstring.Explain(asOwner(err))
+				return connstring.Explain(namespace.AsOwner(err))
 			}
 			if asJSON {
 				return printClosingJSON(cmd.OutOrStdout(), c)

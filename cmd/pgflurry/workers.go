@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"pgflurry/connstring"
@@ -138,15 +137,6 @@ func workerNumber(text string) (int, error) {
 	return int(n), nil
 }
 
-// asOwner adds a hint if the role lacks the privilege, as one that only leases does.
-func asOwner(err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return hint.With(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
-	}
-	return err
-}
-
 // workersPatience limits a command: reseed locks every row, and a renewal may hold one for seconds.
 const workersPatience = 30 * time.Second
 
@@ -265,7 +255,7 @@ func retireHint(err error) error {
 	var refused *lease.RetireError
 	switch {
 	case !errors.As(err, &refused):
-		return asOwner(err)
+		return namespace.AsOwner(err)
 	case refused.Kind == "": // there is no such worker
 		return outcome.As(outcome.Usage, refused)
 	case refused.Kind == "proxy":

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
@@ -48,7 +45,7 @@ released_at, term, address, version.
 			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
 				tenures, err := lease.History(ctx, conn, worker)
 				if err != nil {
-					return historyHint(conn, err)
+					return namespace.AsLessee(err, conn.Config().User)
 				}
 				return printHistory(cmd.OutOrStdout(), tenures, ns, asJSON)
 			})
@@ -78,13 +75,4 @@ func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, a
 		t.add(h.Worker, h.Node, instant(h.AcquiredAt), until, instant(h.ReleasedAt), h.Term, h.Address, h.Version)
 	}
 	return t.print(w, asJSON)
-}
-
-// historyHint says what to grant if the role cannot read the table.
-func historyHint(conn *pgx.Conn, err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return hint.With(err, "As the owner run: "+namespace.GrantLease(conn.Config().User))
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 )
 
@@ -42,7 +43,7 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 			}
 			gate, err := act(cmd.Context(), url)
 			if err != nil {
-				return connstring.Explain(asOwner(err))
+				return connstring.Explain(namespace.AsOwner(err))
 			}
 			closed := fmt.Sprintf("the gate of database %q was closed by %s, until %s (for another %v)",
 				gate.Database, closedBy(gate.By), timestamp(gate.Opens), wholeSeconds(gate.Left))

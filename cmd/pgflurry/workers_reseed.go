@@ -63,10 +63,10 @@ reserved_until, granted_after (times).
 				defer store.Close()
 				reseeded, err := store.Reseed(ctx)
 				if err != nil {
-					return asOwner(err)
+					return namespace.AsOwner(err)
 				}
 				if err := migrations.BeginAnew(ctx, conn); err != nil {
-					return asOwner(err)
+					return namespace.AsOwner(err)
 				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
 			})
