@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"pgflurry/proxy/statement"
 )
@@ -113,4 +114,15 @@ func (v Value) resize(oid uint32) (Value, error) {
 		return Value{}, failf(codeNumberRange, "", "%s out of range", name)
 	}
 	return Value{oid: oid, number: n}, nil
+}
+
+// whole truncates a text to at most most bytes, between two characters.
+func whole(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }

@@ -19,13 +19,6 @@ type Query interface {
 	Columns(types []uint32) []Column
 }
 
-// Column describes a column of no table, as in RowDescription.
-type Column struct {
-	Label string
-	Type  uint32 // its OID
-	Width int16  // in bytes, -1 if it varies
-}
-
 // Setting is a name and its value, as in SET.
 type Setting struct{ Name, Value string }
 

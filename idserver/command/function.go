@@ -1,5 +1,11 @@
 package command
 
+import (
+	"strings"
+
+	"pgflurry/idserver/problem"
+)
+
 // Environment is what a SELECT may ask of the session.
 type Environment interface {
 	// Version is the result of version().
@@ -51,6 +57,16 @@ func functions(name string) []function {
 		return []function{{name, []uint32{Text, Text, Bool}, Text, false, setConfig}}
 	}
 	return nil
+}
+
+func noFunction(name string, types []uint32) problem.Error {
+	names := make([]string, len(types))
+	for i, oid := range types {
+		names[i] = nameOf(oid)
+	}
+	return failf(codeNoFunction,
+		"No function matches the given name and argument types. You might need to add explicit type casts.",
+		"function %s(%s) does not exist", name, quote(strings.Join(names, ", ")))
 }
 
 func plain(name string, result uint32, value func(Environment) Value) []function {

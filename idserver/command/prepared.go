@@ -1,7 +1,5 @@
 package command
 
-import "pgflurry/proxy/statement"
-
 // discard reads what follows DISCARD.
 func (p *parser) discard() (Command, error) {
 	switch p.keyword("all", "plans", "temp", "temporary", "sequences") {
@@ -68,32 +66,6 @@ func (p *parser) types() (types []uint32, err error) {
 			return nil, p.refuse()
 		}
 	}
-}
-
-// query reads from SELECT to the end of the statement.
-func (p *parser) query() (Query, error) {
-	if !p.at("select") {
-		return nil, p.refuse()
-	}
-	if form, ok := statement.Match(p.text[p.scan.Start:]); ok {
-		for p.kind != statement.KindEnd {
-			p.next()
-		}
-		return Draw{form}, nil
-	}
-	text := p.text[p.scan.Start:]
-	query, err := p.selectList()
-	if err == nil {
-		return query, nil
-	}
-	found, is := lookUp(text)
-	if !is {
-		return nil, err
-	}
-	for p.kind != statement.KindEnd {
-		p.next()
-	}
-	return found, nil
 }
 
 // execute reads what follows EXECUTE.

@@ -1,9 +1,6 @@
 package command
 
 import (
-	"bytes"
-	"unicode/utf8"
-
 	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
@@ -57,22 +54,6 @@ func cut(scan *statement.Scanner, sql []byte) (text []byte, end bool, err error)
 
 func badToken(scan *statement.Scanner) problem.Error {
 	return failf(codeSyntax, "", `%s at or near "%s"`, scan.Problem(), quote(scan.Source()))
-}
-
-// encoded refuses bytes that are no text in PostgreSQL, which checks this before it parses.
-func encoded(sql []byte) error {
-	if i := bytes.IndexByte(sql, 0); i >= 0 {
-		return failf(codeNotInRepertoire, "", `invalid byte sequence for encoding "UTF8": 0x00`)
-	}
-	for rest := sql; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && size == 1 {
-			return failf(codeNotInRepertoire, "Send UTF-8: this database knows no other encoding.",
-				`invalid byte sequence for encoding "UTF8": 0x%02x`, rest[0])
-		}
-		rest = rest[size:]
-	}
-	return nil
 }
 
 // readOne reads one statement. The text has at least one token, and no semicolon at its end.

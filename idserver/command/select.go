@@ -1,11 +1,6 @@
 package command
 
-import (
-	"strings"
-
-	"pgflurry/idserver/problem"
-	"pgflurry/proxy/statement"
-)
+import "pgflurry/proxy/statement"
 
 // maxColumns limits what a short text makes a session keep. PostgreSQL's own limit is 1664.
 const maxColumns = 128
@@ -78,23 +73,6 @@ func (p *parser) label(e *expression) (err error) {
 	return err
 }
 
-// highest is the highest parameter in a node.
-func highest(n node) int {
-	switch n := n.(type) {
-	case parameter:
-		return int(n)
-	case cast:
-		return highest(n.of)
-	case call:
-		most := 0
-		for _, argument := range n.arguments {
-			most = max(most, highest(argument))
-		}
-		return most
-	}
-	return 0
-}
-
 // Types are the types of the parameters: as declared, else as a cast or a function wants them, else text.
 func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	types, err := startTypes(declared, s.params)
@@ -149,41 +127,4 @@ func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 		row[i] = v
 	}
 	return row, nil
-}
-
-// startTypes returns the declared types, with room for all parameters of the statement.
-func startTypes(declared []uint32, params int) ([]uint32, error) {
-	types := make([]uint32, max(len(declared), params))
-	for i, oid := range declared {
-		if oid == Unknown {
-			oid = 0
-		}
-		if _, known := typeOf(oid); oid == Void || oid != 0 && !known {
-			return nil, failf(codeNotSupported, hintTypes, "parameter $%d has the type with OID %d", i+1, oid)
-		}
-		types[i] = oid
-	}
-	return types, nil
-}
-
-const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text, varchar, name or oid."
-
-// Determined refuses a parameter that has no type.
-func Determined(types []uint32) error {
-	for i, oid := range types {
-		if oid == 0 || oid == Unknown {
-			return failf(codeIndeterminate, "", "could not determine data type of parameter $%d", i+1)
-		}
-	}
-	return nil
-}
-
-func noFunction(name string, types []uint32) problem.Error {
-	names := make([]string, len(types))
-	for i, oid := range types {
-		names[i] = nameOf(oid)
-	}
-	return failf(codeNoFunction,
-		"No function matches the given name and argument types. You might need to add explicit type casts.",
-		"function %s(%s) does not exist", name, quote(strings.Join(names, ", ")))
 }

@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"pgflurry/idserver/problem"
-	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
 
@@ -82,75 +80,6 @@ func (v Value) appendBinary(b []byte) []byte {
 		return binary.BigEndian.AppendUint64(b, uint64(v.number))
 	}
 	return append(b, v.text...)
-}
-
-// Decode reads the value of a parameter, of a type that Types returned. nil is NULL.
-func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
-	switch {
-	case raw == nil:
-		return Null(oid), nil
-	case format == 0:
-		text, err := decodeText(raw)
-		if err != nil {
-			return Value{}, err
-		}
-		return Value{oid: Unknown, text: text}.to(oid)
-	case kindOf(oid) == kindString:
-		text, err := decodeText(raw)
-		if err == nil && oid == Name && len(text) > statement.IdentifierBytes {
-			err = failf(codeNameTooLong, "", "identifier too long: a parameter of type name has %d bytes, more than %d",
-				len(text), statement.IdentifierBytes)
-		}
-		return Value{oid: oid, text: text}, err
-	}
-	return decodeBinary(oid, raw)
-}
-
-// decodeBinary reads a value of fixed width.
-func decodeBinary(oid uint32, raw []byte) (Value, error) {
-	info, _ := typeOf(oid)
-	if len(raw) != int(info.width) {
-		code := codeBinary
-		if len(raw) < int(info.width) {
-			code = codeProtocol // PostgreSQL calls it a message that is too short
-		}
-		return Value{}, failf(code, "", "incorrect binary data format of a parameter: a %s has %d bytes, not %d",
-			info.name, info.width, len(raw))
-	}
-	v := Value{oid: oid}
-	switch oid {
-	case Bool:
-		if raw[0] != 0 {
-			v.number = 1
-		}
-	case Int2:
-		v.number = int64(int16(binary.BigEndian.Uint16(raw)))
-	case Int4:
-		v.number = int64(int32(binary.BigEndian.Uint32(raw)))
-	case OID:
-		v.number = int64(binary.BigEndian.Uint32(raw))
-	case Int8:
-		v.number = int64(binary.BigEndian.Uint64(raw))
-	}
-	return v, nil
-}
-
-func decodeText(raw []byte) (string, error) {
-	if err := encoded(raw); err != nil {
-		return "", err
-	}
-	return string(raw), nil
-}
-
-// whole truncates a text to at most most bytes, between two characters.
-func whole(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }
 
 // spaces are the characters that PostgreSQL's isspace() skips around a number.
