@@ -30,10 +30,9 @@ const (
 // tooLarge lists what is over a limit still, with its present number. A number may only fall. If you shrink an object,
 // lower its row or remove it.
 var tooLarge = map[string]int{
-	"methods proxy.session":           56,
-	"methods idserver/command.parser": 62,
-	"fields proxy.session":            25,
-	"circle of files proxy":           23,
+	"methods proxy.session": 56,
+	"fields proxy.session":  25,
+	"circle of files proxy": 23,
 }
 
 // A size is one number of an object or a package, and what it consists of.

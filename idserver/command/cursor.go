@@ -3,83 +3,84 @@ package command
 import (
 	"strconv"
 
+	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
-// declare reads what follows DECLARE.
-func (p *parser) declare() (Command, error) {
-	name, err := p.name()
+// readDeclare reads what follows DECLARE.
+func readDeclare(r *tokens.Reader) (Command, error) {
+	name, err := r.Name()
 	if err != nil {
 		return nil, err
 	}
 	command := Declare{Name: name}
-	for p.kind == statement.KindWord && !p.at("cursor") {
-		switch p.keyword("binary", "asensitive", "insensitive", "no") {
+	for r.Kind() == statement.KindWord && !r.At("cursor") {
+		switch r.Keyword("binary", "asensitive", "insensitive", "no") {
 		case "binary":
 			command.Binary = true
 		case "no":
-			if err := p.keywords("scroll"); err != nil {
+			if err := r.Keywords("scroll"); err != nil {
 				return nil, err
 			}
 		case "":
-			return nil, p.refuse()
+			return nil, r.Refuse()
 		}
 	}
-	if err := p.keywords("cursor"); err != nil {
+	if err := r.Keywords("cursor"); err != nil {
 		return nil, err
 	}
-	if hold := p.keyword("with", "without"); hold != "" {
+	if hold := r.Keyword("with", "without"); hold != "" {
 		command.Hold = hold == "with"
-		if err := p.keywords("hold"); err != nil {
+		if err := r.Keywords("hold"); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.keywords("for"); err != nil {
+	if err := r.Keywords("for"); err != nil {
 		return nil, err
 	}
-	command.Query, err = p.query()
+	command.Query, err = readQuery(r)
 	return command, err
 }
 
-// fetch reads what follows FETCH or MOVE. Cursors only go forward: fetched rows are gone.
-func (p *parser) fetch(move bool) (Command, error) {
+// readFetch reads what follows FETCH or MOVE. Cursors only go forward: fetched rows are gone.
+func readFetch(r *tokens.Reader, move bool) (Command, error) {
 	command := Fetch{Count: 1, Move: move}
 	// A cursor may have the name of a direction. The word is a direction if something follows that cannot follow a
 	// name.
-	word := p.keyword("next", "forward", "all", "prior", "backward", "first", "last", "absolute", "relative")
+	word := r.Keyword("next", "forward", "all", "prior", "backward", "first", "last", "absolute", "relative")
 	var err error
 	switch {
-	case word != "" && p.ended() && word != "all":
+	case word != "" && r.Ended() && word != "all":
 		command.Cursor = word
 		return command, nil
 	case word == "all":
 		command.Count = AllRows
-	case word == "forward" && (p.kind == statement.KindNumber || p.kind == '-' || p.kind == '+' || p.at("all")),
-		word == "" && (p.kind == statement.KindNumber || p.kind == '-' || p.kind == '+'):
-		command.Count, err = p.count()
+	case word == "forward" && (r.Kind() == statement.KindNumber || r.Kind() == '-' || r.Kind() == '+' || r.At("all")),
+		word == "" && (r.Kind() == statement.KindNumber || r.Kind() == '-' || r.Kind() == '+'):
+		command.Count, err = readCount(r)
 	case word != "" && word != "next" && word != "forward":
 		err = failf(codePrerequisite, "Use NEXT, FORWARD, ALL or a number of rows.", "cursor can only scan forward")
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.keyword("from", "in")
-	command.Cursor, err = p.name()
+	r.Keyword("from", "in")
+	command.Cursor, err = r.Name()
 	return command, err
 }
 
-// count reads the number of rows to fetch.
-func (p *parser) count() (int64, error) {
-	if p.keyword("all") != "" {
+// readCount reads the number of rows to fetch.
+func readCount(r *tokens.Reader) (int64, error) {
+	if r.Keyword("all") != "" {
 		return AllRows, nil
 	}
-	text, err := p.signed()
+	text, err := r.Signed()
 	if err != nil {
 		return 0, err
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, p.refuse()
+		return 0, r.Refuse()
 	}
 	if n < 1 {
 		return 0, failf(codePrerequisite, "Ask for one row or more.", "cursor can only scan forward")
@@ -87,17 +88,17 @@ func (p *parser) count() (int64, error) {
 	return n, nil
 }
 
-// close reads what follows CLOSE.
-func (p *parser) close() (Command, error) {
-	name, all, err := p.nameOrAll()
+// readClose reads what follows CLOSE.
+func readClose(r *tokens.Reader) (Command, error) {
+	name, all, err := r.NameOrAll()
 	return Close{name, all}, err
 }
 
-// unlisten reads what follows UNLISTEN.
-func (p *parser) unlisten() (Command, error) {
-	if p.mark('*') {
+// readUnlisten reads what follows UNLISTEN.
+func readUnlisten(r *tokens.Reader) (Command, error) {
+	if r.Mark('*') {
 		return Unlisten{}, nil
 	}
-	_, err := p.name()
+	_, err := r.Name()
 	return Unlisten{}, err
 }

@@ -2,11 +2,15 @@
 // Query and Parse, and runs the commands.
 //
 //	text ─► read.go ─► statements ─► statement.Match ─► Draw
-//	                        └──────► parser.go ─┬─────► transaction, setting, cursor, prepared: the other commands
-//	                                            └─────► select, expression, function: Select, which has no table
+//	                        └──────► tokens.Reader ─┬─► transaction, setting, cursor, prepared: the other commands
+//	                                                └─► query ─► select ─► expression ─► typename: Select
 //
+//	query.go: the query of a statement: IDs, or a Select, which has no table
 //	catalog.go: lookups of drivers in the catalogs, answered without rows
-//	type.go, value.go and cast.go: the types and values of parameters and of the rows of a SELECT
+//	node.go, function.go: what an expression becomes, and what it may call
+//	value.go, cast.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
+//
+// The grammar is functions over a tokens.Reader. No file needs one that needs it, directly or through others.
 //
 // A text becomes commands, or one error. The error has what a client may read: SQLSTATE, sentence, hint. If one
 // statement of a text has no answer, the whole text is refused before anything in it runs.

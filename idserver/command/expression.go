@@ -3,6 +3,7 @@ package command
 import (
 	"strconv"
 
+	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
@@ -25,21 +26,21 @@ type expression struct {
 // anonymous is the label if nothing else names the column.
 const anonymous = "?column?"
 
-// expression reads a constant, a parameter, a call, or one of them with casts or in brackets.
-func (p *parser) expression(depth int) (expression, error) {
+// readExpression reads a constant, a parameter, a call, or one of them with casts or in brackets.
+func readExpression(r *tokens.Reader, depth int) (expression, error) {
 	if depth > maxDepth {
-		return expression{}, p.refuse()
+		return expression{}, r.Refuse()
 	}
-	negative := p.kind == '-'
-	e, err := p.primary(depth)
-	for casts := 0; err == nil && p.kind == statement.KindCast; casts++ {
+	negative := r.Kind() == '-'
+	e, err := readPrimary(r, depth)
+	for casts := 0; err == nil && r.Kind() == statement.KindCast; casts++ {
 		if negative || casts == maxDepth { // -1::text is -(1::text)
-			return e, p.refuse()
+			return e, r.Refuse()
 		}
-		p.next()
+		r.Next()
 		var to uint32
 		var label string
-		if to, label, err = p.typeName(); err == nil {
+		if to, label, err = readTypeName(r); err == nil {
 			e, err = e.cast(to, label)
 		}
 	}
@@ -62,47 +63,47 @@ func (e expression) cast(to uint32, label string) (expression, error) {
 
 func constant(v Value) expression { return expression{v, anonymous, true} }
 
-func (p *parser) primary(depth int) (expression, error) {
-	switch p.kind {
+func readPrimary(r *tokens.Reader, depth int) (expression, error) {
+	switch r.Kind() {
 	case statement.KindNumber:
-		return p.integer("")
+		return readInteger(r, "")
 	case '-':
-		p.next()
-		return p.integer("-")
+		r.Next()
+		return readInteger(r, "-")
 	case statement.KindString:
-		v := Value{oid: Unknown, text: p.scan.Text()}
-		p.next()
+		v := Value{oid: Unknown, text: r.Text()}
+		r.Next()
 		return constant(v), nil
 	case statement.KindParam:
-		n, err := strconv.Atoi(p.scan.Text())
+		n, err := strconv.Atoi(r.Text())
 		if err != nil || n > maxParameter {
-			return expression{}, p.refuse()
+			return expression{}, r.Refuse()
 		}
 		if n == 0 {
 			return expression{}, failf(codeNoParameter, "", "there is no parameter $0")
 		}
-		p.next()
+		r.Next()
 		return expression{parameter(n), anonymous, true}, nil
 	case '(':
-		p.next()
-		e, err := p.expression(depth + 1)
-		if err == nil && !p.mark(')') {
-			err = p.refuse()
+		r.Next()
+		e, err := readExpression(r, depth+1)
+		if err == nil && !r.Mark(')') {
+			err = r.Refuse()
 		}
 		return e, err
 	case statement.KindWord, statement.KindQuoted:
-		return p.named(depth)
+		return readNamed(r, depth)
 	}
-	return expression{}, p.refuse()
+	return expression{}, r.Refuse()
 }
 
-// integer reads a number: an integer if it fits, else a bigint.
-func (p *parser) integer(sign string) (expression, error) {
-	n, err := strconv.ParseInt(sign+p.scan.Text(), 10, 64)
-	if p.kind != statement.KindNumber || err != nil {
-		return expression{}, p.refuse()
+// readInteger reads a number: an integer if it fits, else a bigint.
+func readInteger(r *tokens.Reader, sign string) (expression, error) {
+	n, err := strconv.ParseInt(sign+r.Text(), 10, 64)
+	if r.Kind() != statement.KindNumber || err != nil {
+		return expression{}, r.Refuse()
 	}
-	p.next()
+	r.Next()
 	v := Value{oid: Int8, number: n}
 	if n == int64(int32(n)) {
 		v.oid = Int4
@@ -110,9 +111,9 @@ func (p *parser) integer(sign string) (expression, error) {
 	return constant(v), nil
 }
 
-// named reads NULL, TRUE, FALSE, CAST(… AS …), a word that stands for a value, or a call.
-func (p *parser) named(depth int) (expression, error) {
-	switch p.keyword("null", "true", "false", "cast") {
+// readNamed reads NULL, TRUE, FALSE, CAST(… AS …), a word that stands for a value, or a call.
+func readNamed(r *tokens.Reader, depth int) (expression, error) {
+	switch r.Keyword("null", "true", "false", "cast") {
 	case "null":
 		return constant(Null(Unknown)), nil
 	case "true":
@@ -120,59 +121,59 @@ func (p *parser) named(depth int) (expression, error) {
 	case "false":
 		return constant(boolValue(false)), nil
 	case "cast":
-		return p.castCall(depth)
+		return readCastCall(r, depth)
 	}
-	qualified := p.kind == statement.KindQuoted
-	name := p.scan.Text()
-	p.next()
-	if name == "pg_catalog" && p.mark('.') {
+	qualified := r.Kind() == statement.KindQuoted
+	name := r.Text()
+	r.Next()
+	if name == "pg_catalog" && r.Mark('.') {
 		qualified = true
-		name = p.scan.Text()
-		if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
-			return expression{}, p.refuse()
+		name = r.Text()
+		if !r.IsWord() {
+			return expression{}, r.Refuse()
 		}
-		p.next()
+		r.Next()
 	}
 	switch {
-	case p.kind == '(' && isCall(name) && functions(name) != nil:
-		p.next()
-		return p.callOf(name, depth)
-	case p.kind != '(' && isWord(name) && !qualified:
+	case r.Kind() == '(' && isCall(name) && functions(name) != nil:
+		r.Next()
+		return readCallOf(r, name, depth)
+	case r.Kind() != '(' && isWord(name) && !qualified:
 		return expression{call{name, nil}, name, false}, nil
 	}
-	return expression{}, p.refuse()
+	return expression{}, r.Refuse()
 }
 
-// castCall reads what follows CAST.
-func (p *parser) castCall(depth int) (expression, error) {
-	if !p.mark('(') {
-		return expression{}, p.refuse()
+// readCastCall reads what follows CAST.
+func readCastCall(r *tokens.Reader, depth int) (expression, error) {
+	if !r.Mark('(') {
+		return expression{}, r.Refuse()
 	}
-	e, err := p.expression(depth + 1)
+	e, err := readExpression(r, depth+1)
 	if err != nil {
 		return e, err
 	}
-	if p.keyword("as") == "" {
-		return e, p.refuse()
+	if r.Keyword("as") == "" {
+		return e, r.Refuse()
 	}
-	to, label, err := p.typeName()
+	to, label, err := readTypeName(r)
 	if err != nil {
 		return e, err
 	}
-	if !p.mark(')') {
-		return e, p.refuse()
+	if !r.Mark(')') {
+		return e, r.Refuse()
 	}
 	return e.cast(to, label)
 }
 
-// callOf reads the arguments of a call, after the opening bracket.
-func (p *parser) callOf(name string, depth int) (expression, error) {
+// readCallOf reads the arguments of a call, after the opening bracket.
+func readCallOf(r *tokens.Reader, name string, depth int) (expression, error) {
 	c := call{name: name}
-	for !p.mark(')') {
-		if len(c.arguments) > 0 && !p.mark(',') {
-			return expression{}, p.refuse()
+	for !r.Mark(')') {
+		if len(c.arguments) > 0 && !r.Mark(',') {
+			return expression{}, r.Refuse()
 		}
-		e, err := p.expression(depth + 1)
+		e, err := readExpression(r, depth+1)
 		if err != nil {
 			return e, err
 		}

@@ -66,7 +66,7 @@ func noFunction(name string, types []uint32) problem.Error {
 	}
 	return failf(codeNoFunction,
 		"No function matches the given name and argument types. You might need to add explicit type casts.",
-		"function %s(%s) does not exist", name, quote(strings.Join(names, ", ")))
+		"function %s(%s) does not exist", name, problem.Quote(strings.Join(names, ", ")))
 }
 
 func plain(name string, result uint32, value func(Environment) Value) []function {
@@ -97,7 +97,7 @@ func currentSetting(env Environment, arguments []Value) (Value, error) {
 	if len(arguments) > 1 && arguments[1].number != 0 {
 		return Null(Text), nil
 	}
-	return Value{}, failf(codeNoObject, "", `unrecognized configuration parameter "%s"`, quote(name))
+	return Value{}, failf(codeNoObject, "", `unrecognized configuration parameter "%s"`, problem.Quote(name))
 }
 
 func setConfig(env Environment, arguments []Value) (Value, error) {

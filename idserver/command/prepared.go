@@ -1,8 +1,10 @@
 package command
 
-// discard reads what follows DISCARD.
-func (p *parser) discard() (Command, error) {
-	switch p.keyword("all", "plans", "temp", "temporary", "sequences") {
+import "pgflurry/idserver/command/tokens"
+
+// readDiscard reads what follows DISCARD.
+func readDiscard(r *tokens.Reader) (Command, error) {
+	switch r.Keyword("all", "plans", "temp", "temporary", "sequences") {
 	case "all":
 		return Discard{"ALL"}, nil
 	case "plans":
@@ -12,90 +14,90 @@ func (p *parser) discard() (Command, error) {
 	case "sequences":
 		return Discard{"SEQUENCES"}, nil
 	}
-	return nil, p.syntax()
+	return nil, r.Syntax()
 }
 
-// deallocate reads what follows DEALLOCATE. A statement may have the name prepare.
-func (p *parser) deallocate() (Command, error) {
-	if p.keyword("prepare") != "" && p.ended() {
+// readDeallocate reads what follows DEALLOCATE. A statement may have the name prepare.
+func readDeallocate(r *tokens.Reader) (Command, error) {
+	if r.Keyword("prepare") != "" && r.Ended() {
 		return Deallocate{Name: "prepare"}, nil
 	}
-	name, all, err := p.nameOrAll()
+	name, all, err := r.NameOrAll()
 	return Deallocate{name, all}, err
 }
 
-// prepare reads what follows PREPARE.
-func (p *parser) prepare() (Command, error) {
-	if p.at("transaction") {
-		return nil, p.refuse()
+// readPrepare reads what follows PREPARE.
+func readPrepare(r *tokens.Reader) (Command, error) {
+	if r.At("transaction") {
+		return nil, r.Refuse()
 	}
-	name, err := p.name()
+	name, err := r.Name()
 	if err != nil {
 		return nil, err
 	}
 	var types []uint32
-	if p.mark('(') {
-		if types, err = p.types(); err != nil {
+	if r.Mark('(') {
+		if types, err = readTypes(r); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.keywords("as"); err != nil {
+	if err := r.Keywords("as"); err != nil {
 		return nil, err
 	}
-	query, err := p.query()
+	query, err := readQuery(r)
 	return Prepare{name, types, query}, err
 }
 
-// types reads the names of types up to the closing bracket.
-func (p *parser) types() (types []uint32, err error) {
+// readTypes reads the names of types up to the closing bracket.
+func readTypes(r *tokens.Reader) (types []uint32, err error) {
 	for {
 		oid := uint32(Unknown)
-		if p.keyword("unknown") == "" {
-			if oid, _, err = p.typeName(); err != nil {
+		if r.Keyword("unknown") == "" {
+			if oid, _, err = readTypeName(r); err != nil {
 				return nil, err
 			}
 		}
 		if len(types) == maxArguments {
-			return nil, p.refuse()
+			return nil, r.Refuse()
 		}
 		types = append(types, oid)
 		switch {
-		case p.mark(')'):
+		case r.Mark(')'):
 			return types, nil
-		case !p.mark(','):
-			return nil, p.refuse()
+		case !r.Mark(','):
+			return nil, r.Refuse()
 		}
 	}
 }
 
-// execute reads what follows EXECUTE.
-func (p *parser) execute() (Command, error) {
-	name, err := p.name()
+// readExecute reads what follows EXECUTE.
+func readExecute(r *tokens.Reader) (Command, error) {
+	name, err := r.Name()
 	if err != nil {
 		return nil, err
 	}
 	command := Execute{Name: name}
-	if !p.mark('(') {
+	if !r.Mark('(') {
 		return command, nil
 	}
 	for {
-		e, err := p.expression(0)
+		e, err := readExpression(r, 0)
 		if err != nil {
 			return nil, err
 		}
 		value, constant := e.node.(Value)
 		if !constant {
-			return nil, p.refuse()
+			return nil, r.Refuse()
 		}
 		if len(command.Arguments) == maxArguments {
-			return nil, p.refuse()
+			return nil, r.Refuse()
 		}
 		command.Arguments = append(command.Arguments, value)
 		switch {
-		case p.mark(')'):
+		case r.Mark(')'):
 			return command, nil
-		case !p.mark(','):
-			return nil, p.refuse()
+		case !r.Mark(','):
+			return nil, r.Refuse()
 		}
 	}
 }

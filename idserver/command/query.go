@@ -1,20 +1,21 @@
 package command
 
-import "pgflurry/proxy/statement"
+import (
+	"pgflurry/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+)
 
-// query reads from SELECT to the end of the statement.
-func (p *parser) query() (Query, error) {
-	if !p.at("select") {
-		return nil, p.refuse()
+// readQuery reads from SELECT to the end of the statement.
+func readQuery(r *tokens.Reader) (Query, error) {
+	if !r.At("select") {
+		return nil, r.Refuse()
 	}
-	if form, ok := statement.Match(p.text[p.scan.Start:]); ok {
-		for p.kind != statement.KindEnd {
-			p.next()
-		}
+	if form, ok := statement.Match(r.Rest()); ok {
+		r.Skip()
 		return Draw{form}, nil
 	}
-	text := p.text[p.scan.Start:]
-	query, err := p.selectList()
+	text := r.Rest()
+	query, err := readSelectList(r)
 	if err == nil {
 		return query, nil
 	}
@@ -22,8 +23,6 @@ func (p *parser) query() (Query, error) {
 	if !is {
 		return nil, err
 	}
-	for p.kind != statement.KindEnd {
-		p.next()
-	}
+	r.Skip()
 	return found, nil
 }

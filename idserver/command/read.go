@@ -1,7 +1,7 @@
 package command
 
 import (
-	"pgflurry/idserver/problem"
+	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
@@ -17,7 +17,7 @@ func Read(sql []byte) ([]Command, error) {
 	var commands []Command
 	scan := statement.Scan(sql)
 	for {
-		text, end, err := cut(scan, sql)
+		text, end, err := tokens.Cut(scan, sql)
 		if err != nil {
 			return nil, err
 		}
@@ -34,109 +34,66 @@ func Read(sql []byte) ([]Command, error) {
 	}
 }
 
-// cut returns the next statement without surrounding space. It is empty if nothing comes before the semicolon or the
-// end.
-func cut(scan *statement.Scanner, sql []byte) (text []byte, end bool, err error) {
-	start, stop := -1, 0
-	for {
-		switch kind := scan.Next(); kind {
-		case statement.KindBad:
-			return nil, false, badToken(scan)
-		case ';', statement.KindEnd:
-			return sql[max(start, 0):stop], kind == statement.KindEnd, nil
-		}
-		if start < 0 {
-			start = scan.Start
-		}
-		stop = scan.Stop
-	}
-}
-
-func badToken(scan *statement.Scanner) problem.Error {
-	return failf(codeSyntax, "", `%s at or near "%s"`, scan.Problem(), quote(scan.Source()))
-}
-
 // readOne reads one statement. The text has at least one token, and no semicolon at its end.
 func readOne(text []byte) (Command, error) {
-	p := &parser{scan: statement.Scan(text), text: text}
-	p.next()
-	command, err := p.command()
+	r := tokens.Read(text)
+	command, err := readCommand(r)
 	if err != nil {
 		return nil, err
 	}
-	if p.kind != statement.KindEnd {
+	if !r.Ended() {
 		if _, query := command.(Query); query {
-			return nil, notAnswered(text)
+			return nil, r.Refuse()
 		}
-		return nil, p.syntax()
+		return nil, r.Syntax()
 	}
 	return command, nil
 }
 
-// command reads a statement from its first word on.
-func (p *parser) command() (Command, error) {
-	if p.kind == '(' {
-		return nil, p.refuse()
+// readCommand reads a statement from its first word on.
+func readCommand(r *tokens.Reader) (Command, error) {
+	if r.Kind() == '(' {
+		return nil, r.Refuse()
 	}
-	if p.kind != statement.KindWord {
-		return nil, p.syntax()
+	if r.Kind() != statement.KindWord {
+		return nil, r.Syntax()
 	}
-	word := p.scan.Text()
+	word := r.Text()
 	if word == "select" {
-		return p.query()
+		return readQuery(r)
 	}
-	read := p.commandOf(word)
-	if read == nil {
-		if isCommand(word) {
-			return nil, p.refuse()
-		}
-		return nil, p.syntax()
+	if read, known := readers[word]; known {
+		r.Next()
+		return read(r)
 	}
-	p.next()
-	return read()
+	if isCommand(word) {
+		return nil, r.Refuse()
+	}
+	return nil, r.Syntax()
 }
 
-// commandOf returns the function that reads a command after its first word; nil if there is no such command here.
-func (p *parser) commandOf(word string) func() (Command, error) {
-	switch word {
-	case "begin":
-		return p.begin
-	case "start":
-		return p.start
-	case "commit", "end":
-		return p.commit
-	case "rollback":
-		return p.rollback
-	case "abort":
-		return p.abort
-	case "savepoint":
-		return p.savepoint
-	case "release":
-		return p.release
-	case "set":
-		return p.set
-	case "reset":
-		return p.reset
-	case "show":
-		return p.show
-	case "discard":
-		return p.discard
-	case "deallocate":
-		return p.deallocate
-	case "prepare":
-		return p.prepare
-	case "execute":
-		return p.execute
-	case "declare":
-		return p.declare
-	case "fetch", "move":
-		return func() (Command, error) { return p.fetch(word == "move") }
-	case "close":
-		return p.close
-	case "unlisten":
-		return p.unlisten
-	}
-	return nil
+// readers read the commands after their first words. SELECT is not among them: it is read from that word on.
+var readers = map[string]func(*tokens.Reader) (Command, error){
+	"begin":      readBegin,
+	"start":      readStart,
+	"commit":     readCommit,
+	"end":        readCommit,
+	"rollback":   readRollback,
+	"abort":      readAbort,
+	"savepoint":  readSavepoint,
+	"release":    readRelease,
+	"set":        readSet,
+	"reset":      readReset,
+	"show":       readShow,
+	"discard":    readDiscard,
+	"deallocate": readDeallocate,
+	"prepare":    readPrepare,
+	"execute":    readExecute,
+	"declare":    readDeclare,
+	"fetch":      func(r *tokens.Reader) (Command, error) { return readFetch(r, false) },
+	"move":       func(r *tokens.Reader) (Command, error) { return readFetch(r, true) },
+	"close":      readClose,
+	"unlisten":   readUnlisten,
 }
 
 // isCommand says whether the word begins a statement of PostgreSQL that has no answer here.

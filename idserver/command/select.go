@@ -1,6 +1,9 @@
 package command
 
-import "pgflurry/proxy/statement"
+import (
+	"pgflurry/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+)
 
 // maxColumns limits what a short text makes a session keep. PostgreSQL's own limit is 1664.
 const maxColumns = 128
@@ -29,27 +32,27 @@ func (s *Select) Rows() int {
 	return 1
 }
 
-// selectList reads from SELECT on.
-func (p *parser) selectList() (Query, error) {
-	p.next()
+// readSelectList reads from SELECT on.
+func readSelectList(r *tokens.Reader) (Query, error) {
+	r.Next()
 	s := &Select{}
 	for {
-		e, err := p.expression(0)
+		e, err := readExpression(r, 0)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.label(&e); err != nil {
+		if err := readLabel(r, &e); err != nil {
 			return nil, err
 		}
 		if s.targets = append(s.targets, target{e.label, e.node}); len(s.targets) > maxColumns {
 			return nil, failf(codeTooManyColumns, "", "target lists can have at most %d entries here", maxColumns)
 		}
-		if !p.mark(',') {
+		if !r.Mark(',') {
 			break
 		}
 	}
-	if p.kind != statement.KindEnd {
-		return nil, p.refuse()
+	if !r.Ended() {
+		return nil, r.Refuse()
 	}
 	for _, t := range s.targets {
 		s.params = max(s.params, highest(t.node))
@@ -57,19 +60,19 @@ func (p *parser) selectList() (Query, error) {
 	return s, nil
 }
 
-// label reads the label of a column if there is one.
-func (p *parser) label(e *expression) (err error) {
+// readLabel reads the label of a column if there is one.
+func readLabel(r *tokens.Reader, e *expression) (err error) {
 	switch {
-	case p.keyword("as") != "": // then any word will do
-		if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
-			return p.refuse()
+	case r.Keyword("as") != "": // then any word will do
+		if !r.IsWord() {
+			return r.Refuse()
 		}
-	case p.kind == statement.KindQuoted:
-	case p.kind == statement.KindWord && !statement.NeedsAs(p.scan.Text()):
+	case r.Kind() == statement.KindQuoted:
+	case r.Kind() == statement.KindWord && !statement.NeedsAs(r.Text()):
 	default:
 		return nil
 	}
-	e.label, err = p.identifier()
+	e.label, err = r.Identifier()
 	return err
 }
 

@@ -1,24 +1,22 @@
 package command
 
 import (
-	"strconv"
-	"strings"
-
+	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
-// set reads what follows SET.
-func (p *parser) set() (Command, error) {
-	scope := p.keyword("session", "local")
+// readSet reads what follows SET.
+func readSet(r *tokens.Reader) (Command, error) {
+	scope := r.Keyword("session", "local")
 	if scope == "session" {
-		switch p.keyword("characteristics", "authorization") {
+		switch r.Keyword("characteristics", "authorization") {
 		case "characteristics":
-			return p.characteristics()
+			return readCharacteristics(r)
 		case "authorization":
-			return p.special("session_authorization", p.at("default"))
+			return readSpecial(r, "session_authorization", r.At("default"))
 		}
 	}
-	s, err := p.assignment(scope == "")
+	s, err := readAssignment(r, scope == "")
 	if set, is := s.(Set); is {
 		set.Local = scope == "local"
 		return set, err
@@ -26,121 +24,121 @@ func (p *parser) set() (Command, error) {
 	return s, err
 }
 
-// characteristics reads what follows SET SESSION CHARACTERISTICS.
-func (p *parser) characteristics() (Command, error) {
-	if err := p.keywords("as", "transaction"); err != nil {
+// readCharacteristics reads what follows SET SESSION CHARACTERISTICS.
+func readCharacteristics(r *tokens.Reader) (Command, error) {
+	if err := r.Keywords("as", "transaction"); err != nil {
 		return nil, err
 	}
-	modes, err := p.modes("default_transaction_")
+	modes, err := readModes(r, "default_transaction_")
 	if err == nil && len(modes) == 0 {
-		err = p.syntax()
+		err = r.Syntax()
 	}
 	return SetTransaction{Session: true, Modes: modes}, err
 }
 
-// assignment reads a name and its value. Some names have a spelling of their own.
-func (p *parser) assignment(transaction bool) (Command, error) {
-	switch word := p.keyword("transaction", "time", "names", "schema", "role", "constraints", "catalog", "xml"); word {
+// readAssignment reads a name and its value. Some names have a spelling of their own.
+func readAssignment(r *tokens.Reader, transaction bool) (Command, error) {
+	switch word := r.Keyword("transaction", "time", "names", "schema", "role", "constraints", "catalog", "xml"); word {
 	case "":
-		return p.ordinary()
+		return readOrdinary(r)
 	case "transaction":
-		return p.transactionModes(transaction)
+		return readTransactionModes(r, transaction)
 	case "time":
-		if err := p.keywords("zone"); err != nil {
+		if err := r.Keywords("zone"); err != nil {
 			return nil, err
 		}
-		return p.zone()
+		return readZone(r)
 	case "names":
-		return p.special("client_encoding", p.ended() || p.at("default"))
+		return readSpecial(r, "client_encoding", r.Ended() || r.At("default"))
 	case "schema":
-		return p.special("search_path", false)
+		return readSpecial(r, "search_path", false)
 	case "role":
-		if p.keyword("to") != "" || p.mark('=') {
-			return p.values("role")
+		if r.Keyword("to") != "" || r.Mark('=') {
+			return readValues(r, "role")
 		}
-		if p.keyword("none") != "" {
+		if r.Keyword("none") != "" {
 			return Set{Name: "role", Values: []string{"none"}}, nil
 		}
-		return p.special("role", false)
+		return readSpecial(r, "role", false)
 	}
-	return nil, p.refuse()
+	return nil, r.Refuse()
 }
 
-// transactionModes reads what follows SET TRANSACTION.
-func (p *parser) transactionModes(allowed bool) (Command, error) {
-	if !allowed || p.at("snapshot") {
-		return nil, p.refuse()
+// readTransactionModes reads what follows SET TRANSACTION.
+func readTransactionModes(r *tokens.Reader, allowed bool) (Command, error) {
+	if !allowed || r.At("snapshot") {
+		return nil, r.Refuse()
 	}
-	modes, err := p.modes("transaction_")
+	modes, err := readModes(r, "transaction_")
 	if err == nil && len(modes) == 0 {
-		err = p.syntax()
+		err = r.Syntax()
 	}
 	return SetTransaction{Modes: modes}, err
 }
 
-// special reads the value of a name with a spelling of its own. A role may be a word; all others are strings.
-func (p *parser) special(name string, byDefault bool) (Command, error) {
+// readSpecial reads the value of a name with a spelling of its own. A role may be a word; all others are strings.
+func readSpecial(r *tokens.Reader, name string, byDefault bool) (Command, error) {
 	if byDefault {
-		p.keyword("default")
+		r.Keyword("default")
 		return Set{Name: name, Default: true}, nil
 	}
 	role := name == "role" || name == "session_authorization"
-	if p.kind != statement.KindString && !(role && p.isName()) {
-		return nil, p.syntax()
+	if r.Kind() != statement.KindString && !(role && r.IsName()) {
+		return nil, r.Syntax()
 	}
-	value := p.scan.Text()
-	p.next()
+	value := r.Text()
+	r.Next()
 	return Set{Name: name, Values: []string{value}}, nil
 }
 
-// zone reads what follows SET TIME ZONE. The only bare words are UTC and GMT, because only PostgreSQL knows which other
-// words are keywords.
-func (p *parser) zone() (Command, error) {
+// readZone reads what follows SET TIME ZONE. The only bare words are UTC and GMT, because only PostgreSQL knows which
+// other words are keywords.
+func readZone(r *tokens.Reader) (Command, error) {
 	set := Set{Name: "timezone"}
 	switch {
-	case p.keyword("default", "local") != "":
+	case r.Keyword("default", "local") != "":
 		set.Default = true
 		return set, nil
-	case p.at("utc"), p.at("gmt"), p.kind == statement.KindString, p.kind == statement.KindQuoted:
-		set.Values = []string{p.scan.Text()}
-		p.next()
+	case r.At("utc"), r.At("gmt"), r.Kind() == statement.KindString, r.Kind() == statement.KindQuoted:
+		set.Values = []string{r.Text()}
+		r.Next()
 		return set, nil
-	case p.kind == statement.KindWord:
-		return nil, p.refuse()
+	case r.Kind() == statement.KindWord:
+		return nil, r.Refuse()
 	}
-	number, err := p.signed()
+	number, err := r.Signed()
 	set.Values = []string{number}
 	return set, err
 }
 
-// ordinary reads name {TO | =} values.
-func (p *parser) ordinary() (Command, error) {
-	name, err := p.settingName()
+// readOrdinary reads name {TO | =} values.
+func readOrdinary(r *tokens.Reader) (Command, error) {
+	name, err := readSettingName(r)
 	if err != nil {
 		return nil, err
 	}
-	if p.at("from") {
-		return nil, p.refuse()
+	if r.At("from") {
+		return nil, r.Refuse()
 	}
-	if p.keyword("to") == "" && !p.mark('=') {
-		return nil, p.syntax()
+	if r.Keyword("to") == "" && !r.Mark('=') {
+		return nil, r.Syntax()
 	}
-	return p.values(name)
+	return readValues(r, name)
 }
 
-// values reads the values for a name.
-func (p *parser) values(name string) (Command, error) {
-	if p.keyword("default") != "" {
+// readValues reads the values for a name.
+func readValues(r *tokens.Reader, name string) (Command, error) {
+	if r.Keyword("default") != "" {
 		return Set{Name: name, Default: true}, nil
 	}
 	var values []string
 	for {
-		value, err := p.value()
+		value, err := readValue(r)
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, value)
-		if !p.mark(',') {
+		if !r.Mark(',') {
 			return Set{Name: name, Values: values}, nil
 		}
 	}
@@ -149,87 +147,65 @@ func (p *parser) values(name string) (Command, error) {
 // maxSettingParts is how many parts, with dots in between, the name of a setting may have.
 const maxSettingParts = 8
 
-// settingName reads a name with dots.
-func (p *parser) settingName() (string, error) {
-	name, err := p.name()
-	for parts := 1; err == nil && p.mark('.'); parts++ {
+// readSettingName reads a name with dots.
+func readSettingName(r *tokens.Reader) (string, error) {
+	name, err := r.Name()
+	for parts := 1; err == nil && r.Mark('.'); parts++ {
 		if parts == maxSettingParts {
-			return "", p.refuse()
+			return "", r.Refuse()
 		}
 		var part string
-		part, err = p.name()
+		part, err = r.Name()
 		name += "." + part
 	}
 	return name, err
 }
 
-// value reads one value: a string, a word, a number.
-func (p *parser) value() (string, error) {
-	if p.kind != statement.KindString && !p.isValueWord() {
-		return p.signed()
+// readValue reads one value: a string, a word, a number.
+func readValue(r *tokens.Reader) (string, error) {
+	if r.Kind() != statement.KindString && !isValueWord(r) {
+		return r.Signed()
 	}
-	value := p.scan.Text()
-	p.next()
+	value := r.Text()
+	r.Next()
 	return value, nil
 }
 
-// isName says that the token is a word that is not reserved, or a quoted one.
-func (p *parser) isName() bool {
-	return p.kind == statement.KindQuoted ||
-		p.kind == statement.KindWord && !statement.IsReserved(p.scan.Text())
-}
-
 // isValueWord says that the token is a name, or one of the few reserved words that may be a value.
-func (p *parser) isValueWord() bool { return p.isName() || p.at("true") || p.at("false") || p.at("on") }
-
-// signed reads a number in the form in which SET keeps it.
-func (p *parser) signed() (string, error) {
-	sign := ""
-	if p.kind == '-' || p.kind == '+' {
-		sign = strings.TrimPrefix(string(rune(p.kind)), "+")
-		p.next()
-	}
-	if p.kind != statement.KindNumber && p.kind != statement.KindDecimal {
-		return "", p.syntax()
-	}
-	number := p.scan.Text()
-	if n, err := strconv.ParseInt(number, 10, 32); err == nil {
-		number = strconv.FormatInt(n, 10)
-	}
-	p.next()
-	return sign + number, nil
+func isValueWord(r *tokens.Reader) bool {
+	return r.IsName() || r.At("true") || r.At("false") || r.At("on")
 }
 
-// reset reads what follows RESET.
-func (p *parser) reset() (Command, error) {
-	name, all, err := p.settingNamed()
+// readReset reads what follows RESET.
+func readReset(r *tokens.Reader) (Command, error) {
+	name, all, err := readSettingNamed(r)
 	return Reset{name, all}, err
 }
 
-// show reads what follows SHOW.
-func (p *parser) show() (Command, error) {
-	name, all, err := p.settingNamed()
+// readShow reads what follows SHOW.
+func readShow(r *tokens.Reader) (Command, error) {
+	name, all, err := readSettingNamed(r)
 	return Show{name, all}, err
 }
 
-// settingNamed reads the name of a setting, or ALL, in the spellings of RESET and SHOW.
-func (p *parser) settingNamed() (name string, all bool, err error) {
-	if p.keyword("all") != "" {
+// readSettingNamed reads the name of a setting, or ALL, in the spellings of RESET and SHOW.
+func readSettingNamed(r *tokens.Reader) (name string, all bool, err error) {
+	if r.Keyword("all") != "" {
 		return "", true, nil
 	}
-	word := p.keyword("time", "transaction", "session")
+	word := r.Keyword("time", "transaction", "session")
 	switch {
-	case word == "" || p.kind == '.':
+	case word == "" || r.Kind() == '.':
 	case word == "time":
-		return "timezone", false, p.keywords("zone")
+		return "timezone", false, r.Keywords("zone")
 	case word == "transaction":
-		return "transaction_isolation", false, p.keywords("isolation", "level")
+		return "transaction_isolation", false, r.Keywords("isolation", "level")
 	default:
-		return "session_authorization", false, p.keywords("authorization")
+		return "session_authorization", false, r.Keywords("authorization")
 	}
 	if word != "" {
-		return "", false, p.syntax()
+		return "", false, r.Syntax()
 	}
-	name, err = p.settingName()
+	name, err = readSettingName(r)
 	return name, false, err
 }

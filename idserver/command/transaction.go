@@ -1,126 +1,125 @@
 package command
 
-// begin reads what follows BEGIN.
-func (p *parser) begin() (Command, error) {
-	p.keyword("work", "transaction")
-	modes, err := p.modes("transaction_")
+import "pgflurry/idserver/command/tokens"
+
+// readBegin reads what follows BEGIN.
+func readBegin(r *tokens.Reader) (Command, error) {
+	r.Keyword("work", "transaction")
+	modes, err := readModes(r, "transaction_")
 	return Begin{Modes: modes}, err
 }
 
-// start reads what follows START.
-func (p *parser) start() (Command, error) {
-	if err := p.keywords("transaction"); err != nil {
+// readStart reads what follows START.
+func readStart(r *tokens.Reader) (Command, error) {
+	if err := r.Keywords("transaction"); err != nil {
 		return nil, err
 	}
-	modes, err := p.modes("transaction_")
+	modes, err := readModes(r, "transaction_")
 	return Begin{Start: true, Modes: modes}, err
 }
 
-// modes reads the modes of a transaction, if there are any, with or without commas.
-func (p *parser) modes(prefix string) (modes []Setting, err error) {
-	for p.at("isolation") || p.at("read") || p.at("not") || p.at("deferrable") {
-		mode, err := p.mode()
+// readModes reads the modes of a transaction, if there are any, with or without commas.
+func readModes(r *tokens.Reader, prefix string) (modes []Setting, err error) {
+	for r.At("isolation") || r.At("read") || r.At("not") || r.At("deferrable") {
+		mode, err := readMode(r)
 		if err != nil {
 			return nil, err
 		}
 		mode.Name = prefix + mode.Name
 		modes = append(modes, mode)
-		if p.mark(',') && !p.at("isolation") && !p.at("read") && !p.at("not") && !p.at("deferrable") {
-			return nil, p.syntax()
+		if r.Mark(',') && !r.At("isolation") && !r.At("read") && !r.At("not") && !r.At("deferrable") {
+			return nil, r.Syntax()
 		}
 	}
 	return modes, nil
 }
 
-func (p *parser) mode() (Setting, error) {
-	switch p.keyword("isolation", "read", "not", "deferrable") {
+func readMode(r *tokens.Reader) (Setting, error) {
+	switch r.Keyword("isolation", "read", "not", "deferrable") {
 	case "isolation":
-		if err := p.keywords("level"); err != nil {
+		if err := r.Keywords("level"); err != nil {
 			return Setting{}, err
 		}
-		level, err := p.level()
+		level, err := readLevel(r)
 		return Setting{"isolation", level}, err
 	case "read":
-		switch p.keyword("only", "write") {
+		switch r.Keyword("only", "write") {
 		case "only":
 			return Setting{"read_only", "on"}, nil
 		case "write":
 			return Setting{"read_only", "off"}, nil
 		}
-		return Setting{}, p.syntax()
+		return Setting{}, r.Syntax()
 	case "not":
-		return Setting{"deferrable", "off"}, p.keywords("deferrable")
+		return Setting{"deferrable", "off"}, r.Keywords("deferrable")
 	}
 	return Setting{"deferrable", "on"}, nil
 }
 
-func (p *parser) level() (string, error) {
-	switch p.keyword("read", "repeatable", "serializable") {
+func readLevel(r *tokens.Reader) (string, error) {
+	switch r.Keyword("read", "repeatable", "serializable") {
 	case "serializable":
 		return "serializable", nil
 	case "repeatable":
-		return "repeatable read", p.keywords("read")
+		return "repeatable read", r.Keywords("read")
 	case "read":
-		if second := p.keyword("committed", "uncommitted"); second != "" {
+		if second := r.Keyword("committed", "uncommitted"); second != "" {
 			return "read " + second, nil
 		}
 	}
-	return "", p.syntax()
+	return "", r.Syntax()
 }
 
-// commit reads what follows COMMIT or END.
-func (p *parser) commit() (Command, error) {
-	if p.at("prepared") {
-		return nil, p.refuse()
+// readCommit reads what follows COMMIT or END.
+func readCommit(r *tokens.Reader) (Command, error) {
+	if r.At("prepared") {
+		return nil, r.Refuse()
 	}
-	return Commit{}, p.ending()
+	return Commit{}, readEnding(r)
 }
 
-// rollback reads what follows ROLLBACK.
-func (p *parser) rollback() (Command, error) {
-	if p.at("prepared") {
-		return nil, p.refuse()
+// readRollback reads what follows ROLLBACK.
+func readRollback(r *tokens.Reader) (Command, error) {
+	if r.At("prepared") {
+		return nil, r.Refuse()
 	}
-	if err := p.ending(); err != nil {
+	if err := readEnding(r); err != nil {
 		return nil, err
 	}
-	if p.keyword("to") == "" {
+	if r.Keyword("to") == "" {
 		return Rollback{}, nil
 	}
-	name, err := p.savepointName()
+	name, err := readSavepointName(r)
 	return RollbackTo{name}, err
 }
 
-// abort reads what follows ABORT.
-func (p *parser) abort() (Command, error) { return Rollback{}, p.ending() }
+// readAbort reads what follows ABORT.
+func readAbort(r *tokens.Reader) (Command, error) { return Rollback{}, readEnding(r) }
 
-// ending reads what may follow a word that ends a transaction. CHAIN gets no answer.
-func (p *parser) ending() error {
-	p.keyword("work", "transaction")
-	if p.at("and") {
-		return p.refuse()
+// readEnding reads what may follow a word that ends a transaction. CHAIN gets no answer.
+func readEnding(r *tokens.Reader) error {
+	r.Keyword("work", "transaction")
+	if r.At("and") {
+		return r.Refuse()
 	}
 	return nil
 }
 
-func (p *parser) savepoint() (Command, error) {
-	name, err := p.name()
+func readSavepoint(r *tokens.Reader) (Command, error) {
+	name, err := r.Name()
 	return Savepoint{name}, err
 }
 
-// release reads what follows RELEASE.
-func (p *parser) release() (Command, error) {
-	name, err := p.savepointName()
+// readRelease reads what follows RELEASE.
+func readRelease(r *tokens.Reader) (Command, error) {
+	name, err := readSavepointName(r)
 	return Release{name}, err
 }
 
-// savepointName reads [SAVEPOINT] name. The savepoint itself may be named savepoint.
-func (p *parser) savepointName() (string, error) { return p.nameBehind("savepoint") }
-
-// nameBehind reads an optional word and a name. The word itself may be the name.
-func (p *parser) nameBehind(word string) (string, error) {
-	if p.keyword(word) != "" && p.ended() {
-		return word, nil
+// readSavepointName reads [SAVEPOINT] name. The savepoint itself may be named savepoint.
+func readSavepointName(r *tokens.Reader) (string, error) {
+	if r.Keyword("savepoint") != "" && r.Ended() {
+		return "savepoint", nil
 	}
-	return p.name()
+	return r.Name()
 }

@@ -1,30 +1,33 @@
 package command
 
-import "pgflurry/proxy/statement"
+import (
+	"pgflurry/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+)
 
-// typeName reads the name of a type, and the label that a cast to it gives a column.
-func (p *parser) typeName() (oid uint32, label string, err error) {
+// readTypeName reads the name of a type, and the label that a cast to it gives a column.
+func readTypeName(r *tokens.Reader) (oid uint32, label string, err error) {
 	qualified := false
-	if p.at("pg_catalog") {
-		p.next()
-		if !p.mark('.') {
-			return 0, "", p.refuse()
+	if r.At("pg_catalog") {
+		r.Next()
+		if !r.Mark('.') {
+			return 0, "", r.Refuse()
 		}
 		qualified = true
 	}
-	if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
-		return 0, "", p.refuse()
+	if !r.IsWord() {
+		return 0, "", r.Refuse()
 	}
-	label = p.scan.Text()
-	if !qualified && p.kind == statement.KindWord {
+	label = r.Text()
+	if !qualified && r.Kind() == statement.KindWord {
 		label = canonical(label)
 	}
-	p.next()
-	if label == "character" && p.keyword("varying") != "" {
+	r.Next()
+	if label == "character" && r.Keyword("varying") != "" {
 		label = "varchar"
 	}
-	if p.kind == '(' || p.kind == '[' || p.at("array") {
-		return 0, "", p.refuse() // lengths and arrays
+	if r.Kind() == '(' || r.Kind() == '[' || r.At("array") {
+		return 0, "", r.Refuse() // lengths and arrays
 	}
 	switch label {
 	case "bool":
@@ -44,7 +47,7 @@ func (p *parser) typeName() (oid uint32, label string, err error) {
 	case "varchar":
 		return Varchar, label, nil
 	}
-	return 0, "", p.refuse()
+	return 0, "", r.Refuse()
 }
 
 // canonical is the name of a type that has another keyword.

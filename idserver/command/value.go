@@ -98,13 +98,14 @@ func parseInteger(text string, oid uint32) (Value, error) {
 		return Value{oid: oid, number: n}, nil
 	}
 	if onlyDigits := strings.TrimPrefix(digits, "-"); onlyDigits != "" && strings.Trim(onlyDigits, "0123456789") == "" {
-		return Value{}, failf(codeNumberRange, "", `value "%s" is out of range for type %s`, quote(text), nameOf(oid))
+		return Value{}, failf(codeNumberRange, "", `value "%s" is out of range for type %s`,
+			problem.Quote(text), nameOf(oid))
 	}
 	return Value{}, invalidText(text, oid)
 }
 
 func invalidText(text string, oid uint32) problem.Error {
-	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), quote(text))
+	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), problem.Quote(text))
 }
 
 // parseBool reads a boolean, with white space around it.
