@@ -3,7 +3,7 @@
 // A [report.State] is made at most a hundred times a second, for all who ask, and the first page and its fragment once
 // a second.
 //
-//	node ──▶ report.State ───┬─▶ metrics.go   GET /metrics: each of families.go
+//	node ──▶ report.State ───┬─▶ metrics.go   GET /metrics: each row of metrics_table.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
 //	                         └─▶ page.go      GET /, /fragment, /workers?from=N
 //	node ──▶ History, Decode ───▶ worker.go   GET /worker/N; page_decoder.go: /decode?id=N

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"pgflurry/histogram"
 	"pgflurry/recent"
 	"pgflurry/report"
 )
@@ -54,39 +51,25 @@ func (l scrapeLog) Println(values ...any) {
 
 // collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
-	state      *recent.Value[report.State]
-	families   []described[family]
-	histograms []described[durations]
+	state *recent.Value[report.State]
+	as    []*prometheus.Desc // by row of the table
 
 	mu   sync.Mutex
 	tags map[tag]bool // those that have a series of their own
 }
 
-type described[T any] struct {
-	as *prometheus.Desc
-	of T
-}
-
 func newCollector(state *recent.Value[report.State]) *collector {
 	c := &collector{state: state, tags: make(map[tag]bool)}
-	for _, f := range slices.Concat(families, upstreamFamilies, idFamilies) {
-		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
-		c.families = append(c.families, described[family]{as, f})
-	}
-	for _, h := range histograms {
-		as := prometheus.NewDesc(prefix+h.name, h.help, nil, nil)
-		c.histograms = append(c.histograms, described[durations]{as, h})
+	for _, m := range table(report.State{}) {
+		c.as = append(c.as, prometheus.NewDesc(prefix+m.name, m.help, strings.Fields(m.labels), nil))
 	}
 	return c
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(into chan<- *prometheus.Desc) {
-	for _, f := range c.families {
-		into <- f.as
-	}
-	for _, h := range c.histograms {
-		into <- h.as
+	for _, as := range c.as {
+		into <- as
 	}
 }
 
@@ -94,33 +77,19 @@ func (c *collector) Describe(into chan<- *prometheus.Desc) {
 func (c *collector) Collect(into chan<- prometheus.Metric) {
 	s := c.state.Fresh()
 	s.Segments = c.bounded(s.Segments)
-	for _, f := range c.families {
+	for row, m := range table(s) {
 		given := make(map[string]bool)
-		f.of.read(s, func(value float64, labels ...string) {
-			for i := range labels {
-				labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // labels must be valid UTF-8
+		for _, v := range m.values {
+			for i := range v.labels {
+				v.labels[i] = strings.ToValidUTF8(v.labels[i], "\uFFFD") // labels must be valid UTF-8
 			}
 			// One file may be listed as two certificates. Two samples with the same labels would fail the whole scrape.
-			if series := strings.Join(labels, "\xff"); !given[series] {
+			if series := strings.Join(v.labels, "\xff"); !given[series] {
 				given[series] = true
-				into <- prometheus.MustNewConstMetric(f.as, f.of.kind, value, labels...)
+				into <- m.kind(c.as[row], v)
 			}
-		})
-	}
-	for _, h := range c.histograms {
-		if h.of.ids && s.IDDatabase.Name == "" {
-			continue
 		}
-		into <- constHistogram(h.as, h.of.read(s))
 	}
-}
-
-func constHistogram(as *prometheus.Desc, s histogram.Snapshot) prometheus.Metric {
-	buckets := make(map[float64]uint64, len(s.Bounds))
-	for i, bound := range s.Bounds {
-		buckets[bound.Seconds()] = s.Counts[i]
-	}
-	return prometheus.MustNewConstHistogram(as, s.Count(), s.Sum.Seconds(), buckets)
 }
 
 // mostTags is how many tags have a series of their own. The others share one series for each database.
@@ -159,9 +128,3 @@ func (c *collector) bounded(segments []report.Segment) []report.Segment {
 	}
 	return all
 }
-
-// builtWith is the Go release.
-func builtWith() string { return runtime.Version() }
-
-// number formats a label.
-func number(n int) string { return fmt.Sprint(n) }
