@@ -53,8 +53,8 @@ func (u *upstream) primaryHost() func(context.Context) (proxy.Primary, error) {
 		return nil
 	}
 	return func(ctx context.Context) (proxy.Primary, error) {
-		r, err := u.primary.Reign(ctx)
-		return proxy.Primary{Host: r.Host, Over: r.Over}, err
+		p, err := u.primary.Primary(ctx)
+		return proxy.Primary{Host: p.Host, Over: p.Over}, err
 	}
 }
 

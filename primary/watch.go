@@ -15,9 +15,9 @@ import (
 
 const (
 	usualPause = time.Second
-	// hurry divides the pause while no host reigns.
+	// hurry divides the pause while there is no primary.
 	hurry = 5
-	// patience is how long the first reign waits for hosts that have not answered yet. A former primary may answer
+	// patience is how long the first choice waits for hosts that have not answered yet. A former primary may answer
 	// first.
 	patience = time.Second
 )
@@ -44,27 +44,27 @@ type Settings struct {
 	Log *slog.Logger
 }
 
-// A Reign is the time for which one host is the primary.
-type Reign struct {
+// A Primary is a host, for the time that it is the primary.
+type Primary struct {
 	Host     int
 	Timeline int64
 	Since    time.Time
-	Over     context.Context // ends with the reign
+	Over     context.Context // ends when it is not the primary any more
 }
 
 // A Watch finds out which host is the primary. Its methods are safe for concurrent use.
 type Watch struct {
 	settings Settings
 
-	mu         sync.Mutex
-	succession *succession
-	reign      *Reign // nil: nobody reigns
-	end        context.CancelFunc
-	begun      int           // reigns
-	changed    chan struct{} // closed and replaced when a reign begins or ends, and when one may begin
-	heard      []time.Time   // the last answer of each host; zero: none
-	reported   []logs.Reminder
-	vacant     logs.Reminder
+	mu       sync.Mutex
+	topology *topology
+	primary  *Primary           // nil: there is none
+	end      context.CancelFunc // ends its time
+	found    int                // primaries, one after the other
+	changed  chan struct{}      // closed and replaced at a change of the primary, and when the first may be chosen
+	heard    []time.Time        // the last answer of each host; zero: none
+	reported []logs.Reminder
+	none     logs.Reminder
 }
 
 // New makes a Watch. It asks nothing before Run.
@@ -73,9 +73,9 @@ func New(s Settings) *Watch {
 		s.Pause = usualPause
 	}
 	w := &Watch{
-		settings: s, succession: newSuccession(s.Servers), changed: make(chan struct{}),
+		settings: s, topology: newTopology(s.Servers), changed: make(chan struct{}),
 		heard: make([]time.Time, len(s.Servers)), reported: make([]logs.Reminder, len(s.Servers)),
-		vacant: logs.Reminder{Every: logs.RemindEvery},
+		none: logs.Reminder{Every: logs.RemindEvery},
 	}
 	for i := range w.reported {
 		w.reported[i].Every = logs.RemindEvery
@@ -83,7 +83,7 @@ func New(s Settings) *Watch {
 	return w
 }
 
-// Run asks the hosts until ctx ends. The last reign does not end with ctx.
+// Run asks the hosts until ctx ends. The time of the last primary does not end with ctx.
 func (w *Watch) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -92,7 +92,7 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 	asking.Go(func() {
 		fresh.Rest(ctx, patience, nil)
-		w.learn(func() change { return w.succession.settle() })
+		w.learn(func() change { return w.topology.settle() })
 	})
 }
 
@@ -107,10 +107,10 @@ func (w *Watch) ask(ctx context.Context, host int) {
 		}
 		w.learn(func() change {
 			if err != nil {
-				return w.succession.isSilent(host, err.Error())
+				return w.topology.isSilent(host, err.Error())
 			}
 			w.heard[host] = w.settings.Wall()
-			return w.succession.answers(host, a)
+			return w.topology.answers(host, a)
 		})
 		w.rest(ctx)
 		if ctx.Err() != nil {
@@ -125,9 +125,9 @@ func (w *Watch) rest(ctx context.Context) {
 	shortest := w.settings.Pause / hurry
 	fresh.Rest(ctx, fresh.About(shortest), nil)
 	w.mu.Lock()
-	reign, changed := w.reign, w.changed
+	found, changed := w.primary != nil, w.changed
 	w.mu.Unlock()
-	if reign != nil {
+	if found {
 		fresh.Rest(ctx, w.settings.Pause-shortest, changed)
 	}
 }
@@ -136,19 +136,19 @@ func (w *Watch) rest(ctx context.Context) {
 func (w *Watch) learn(hear func() change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	settled := w.succession.settled
+	settled := w.topology.settled
 	c := hear()
 	if c.ended != nil {
 		w.end()
-		w.reign = nil
+		w.primary = nil
 	}
 	if c.begun != nil {
 		over, end := context.WithCancel(context.Background())
-		w.begun++
+		w.found++
 		w.end = end
-		w.reign = &Reign{Host: c.begun.host, Timeline: c.begun.timeline, Since: w.settings.Wall(), Over: over}
+		w.primary = &Primary{Host: c.begun.host, Timeline: c.begun.timeline, Since: w.settings.Wall(), Over: over}
 	}
-	if c != (change{}) || settled != w.succession.settled {
+	if c != (change{}) || settled != w.topology.settled {
 		close(w.changed)
 		w.changed = make(chan struct{})
 	}
@@ -157,7 +157,7 @@ func (w *Watch) learn(hear func() change) {
 
 // report logs each change at once, and a lasting problem from time to time.
 func (w *Watch) report(c change) {
-	log, hosts, now := w.settings.Log, w.succession.hosts, w.settings.Now()
+	log, hosts, now := w.settings.Log, w.topology.hosts, w.settings.Now()
 	switch {
 	case c.begun != nil && c.ended != nil:
 		log.Warn("upstream has another primary: sessions of the former one are ended",
@@ -169,9 +169,9 @@ func (w *Watch) report(c change) {
 		log.Warn("upstream has no primary any more: its sessions are ended", "former", hosts[c.ended.host].name,
 			"cause", c.why)
 	}
-	if s := w.succession; w.reign != nil || !s.settled {
-		w.vacant.Right("")
-	} else if due, lasted := w.vacant.Wrong("vacant", now); due {
+	if s := w.topology; w.primary != nil || !s.settled {
+		w.none.Right("")
+	} else if due, lasted := w.none.Wrong("none", now); due {
 		log.Warn("no upstream host is the primary: new sessions are refused",
 			append([]any{"hosts", s.all()}, logs.Fields(lasted)...)...)
 	}
@@ -181,7 +181,7 @@ func (w *Watch) report(c change) {
 }
 
 func (w *Watch) reportHost(i int, now time.Duration) {
-	s, r := w.succession, &w.reported[i]
+	s, r := w.topology, &w.reported[i]
 	if s.hosts[i].word == unasked {
 		return
 	}
@@ -210,26 +210,26 @@ func (w *Watch) reportHost(i int, now time.Duration) {
 
 var errNone = errors.New("no upstream host is the primary")
 
-// Reign returns the present reign. Before the first one it waits until all hosts have answered, or the time for that
-// (patience) is over. If no host reigns, it fails, and the error has each host's last answer.
-func (w *Watch) Reign(ctx context.Context) (Reign, error) {
+// Primary returns the present primary. Before the first one it waits until all hosts have answered, or the time for
+// that (patience) is over. If there is none, it fails, and the error has each host's last answer.
+func (w *Watch) Primary(ctx context.Context) (Primary, error) {
 	for {
 		w.mu.Lock()
-		reign, settled, changed, said := w.reign, w.succession.settled, w.changed, ""
-		if reign == nil && settled {
-			said = w.succession.all()
+		now, settled, changed, said := w.primary, w.topology.settled, w.changed, ""
+		if now == nil && settled {
+			said = w.topology.all()
 		}
 		w.mu.Unlock()
 		switch {
-		case reign != nil:
-			return *reign, nil
+		case now != nil:
+			return *now, nil
 		case settled:
-			return Reign{}, fmt.Errorf("%w: %s", errNone, said)
+			return Primary{}, fmt.Errorf("%w: %s", errNone, said)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return Reign{}, fmt.Errorf("%w: they were not heard yet", errNone)
+			return Primary{}, fmt.Errorf("%w: they were not heard yet", errNone)
 		}
 	}
 }
@@ -241,19 +241,19 @@ func (w *Watch) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// State is what operators see of the hosts, and of the present reign. It waits for nobody.
+// State is what operators see of the hosts, and of the present primary. It waits for nobody.
 func (w *Watch) State() report.Upstreams {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := report.Upstreams{Found: int64(w.begun), Hosts: make([]report.UpstreamHost, len(w.settings.Servers))}
+	s := report.Upstreams{Found: int64(w.found), Hosts: make([]report.UpstreamHost, len(w.settings.Servers))}
 	for i, server := range w.settings.Servers {
-		trouble, _ := w.succession.trouble(i)
+		trouble, _ := w.topology.trouble(i)
 		s.Hosts[i] = report.UpstreamHost{
-			Name: server.Name, Says: w.succession.says(i), Trouble: trouble, Heard: w.heard[i],
+			Name: server.Name, Says: w.topology.says(i), Trouble: trouble, Heard: w.heard[i],
 		}
 	}
-	if w.reign != nil {
-		s.Since, s.Hosts[w.reign.Host].Primary = w.reign.Since, true
+	if w.primary != nil {
+		s.Since, s.Hosts[w.primary.Host].Primary = w.primary.Since, true
 	}
 	return s
 }

@@ -64,14 +64,14 @@ func newRig(t *testing.T, n int) *rig {
 	return r
 }
 
-func TestInvariant6AHostThatHangsDelaysNoOtherAndTheFirstReignByASecondAtMost(t *testing.T) {
+func TestInvariant6AHostThatHangsDelaysNoOtherAndTheFirstPrimaryByASecondAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 3)
 		began := time.Now()
 		r.speakers[1].answer <- primaryOn(1) // the others hang
-		reign, err := r.Reign(t.Context())
-		if took := time.Since(began); err != nil || reign.Host != 1 || took > patience {
-			t.Fatalf("%+v, %v after %v", reign, err, took)
+		found, err := r.Primary(t.Context())
+		if took := time.Since(began); err != nil || found.Host != 1 || took > patience {
+			t.Fatalf("%+v, %v after %v", found, err, took)
 		}
 		r.speakers[1].answer <- primaryOn(1)
 		r.speakers[1].answer <- primaryOn(1)
@@ -81,12 +81,12 @@ func TestInvariant6AHostThatHangsDelaysNoOtherAndTheFirstReignByASecondAtMost(t 
 	})
 }
 
-func TestInvariant7EachReignIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *testing.T) {
+func TestInvariant7EachPrimaryIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 2)
 		r.speakers[0].answer <- primaryOn(1)
 		r.speakers[1].answer <- aStandby
-		first, err := r.Reign(t.Context())
+		first, err := r.Primary(t.Context())
 		if err != nil || first.Host != 0 || first.Over.Err() != nil {
 			t.Fatalf("%+v, %v", first, err)
 		}
@@ -97,7 +97,7 @@ func TestInvariant7EachReignIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *tes
 		case <-time.After(time.Minute):
 			t.Fatal("a later timeline has changed nothing")
 		}
-		second, err := r.Reign(t.Context())
+		second, err := r.Primary(t.Context())
 		if err != nil || second.Host != 1 || first.Over.Err() == nil || second.Over.Err() != nil {
 			t.Fatalf("%+v, %v behind %+v", second, err, first)
 		}
@@ -112,7 +112,7 @@ func TestWithoutAPrimaryItIsAskedSoonerAndWhatEachSaidIsTold(t *testing.T) {
 		r := newRig(t, 1)
 		began := time.Now()
 		r.speakers[0].answer <- aStandby
-		_, err := r.Reign(t.Context())
+		_, err := r.Primary(t.Context())
 		if err == nil || err.Error() != "no upstream host is the primary: db1: standby" {
 			t.Fatalf("%v", err)
 		}

@@ -22,7 +22,7 @@ func primaryOn(timeline int64) Answer { return Answer{Timeline: timeline, System
 
 var aStandby = Answer{Standby: true, System: cluster}
 
-// told is one event of a succession: an answer of a host, or its silence.
+// told is one event of a topology: an answer of a host, or its silence.
 type told struct {
 	host   int
 	answer *Answer
@@ -31,14 +31,14 @@ type told struct {
 func says(host int, a Answer) told { return told{host, &a} }
 func hangs(host int) told          { return told{host: host} }
 
-func (s *succession) hear(h told) change {
+func (s *topology) hear(h told) change {
 	if h.answer == nil {
 		return s.isSilent(h.host, "it hangs")
 	}
 	return s.answers(h.host, *h.answer)
 }
 
-func TestWhoReigns(t *testing.T) {
+func TestWhichHostIsThePrimary(t *testing.T) {
 	none := -1
 	for name, c := range map[string]struct {
 		told     []told
@@ -50,7 +50,7 @@ func TestWhoReigns(t *testing.T) {
 		"of two on one timeline, the first in the list": {
 			[]told{says(1, primaryOn(2)), says(0, primaryOn(2)), hangs(2)}, 0,
 		},
-		"who reigns stays if another comes on its timeline": {
+		"the primary stays if another comes on its timeline": {
 			[]told{hangs(0), says(1, primaryOn(2)), hangs(2), says(0, primaryOn(2))}, 1,
 		},
 		"a timeline is a number, not a text": {
@@ -102,7 +102,7 @@ func TestWhoReigns(t *testing.T) {
 			[]told{says(0, Answer{}), hangs(1), hangs(2), hangs(0), says(1, Answer{}), says(0, Answer{})}, 1,
 		},
 	} {
-		s := newSuccession(servers(3))
+		s := newTopology(servers(3))
 		for _, h := range c.told {
 			s.hear(h)
 		}
@@ -111,23 +111,23 @@ func TestWhoReigns(t *testing.T) {
 			got = s.now.host
 		}
 		if got != c.expected {
-			t.Errorf("%s: host %d reigns, expected %d; %s", name, got, c.expected, s.all())
+			t.Errorf("%s: host %d is the primary, expected %d; %s", name, got, c.expected, s.all())
 		}
 	}
 }
 
-// A history makes hosts hang, wake, be promoted and demoted. It does not know how a succession decides.
+// A history makes hosts hang, wake, be promoted and demoted. It does not know how a topology decides.
 type history struct {
-	*succession
-	reigns []reign
-	last   []*Answer // the last answer of each host; nil: it was silent, or has not answered yet
+	*topology
+	primaries []chosen
+	last      []*Answer // the last answer of each host; nil: it was silent, or has not answered yet
 }
 
-func (h *history) take(t *rapid.T, heard told, before *reign) {
+func (h *history) take(t *rapid.T, heard told, before *chosen) {
 	c := h.hear(heard)
 	h.last[heard.host] = heard.answer
 	if (c.ended == nil) != (before == nil || before == h.now) {
-		t.Fatalf("the reign was %v and is %v, and the change says %v", before, h.now, c.ended)
+		t.Fatalf("the primary was %v and is %v, and the change says %v", before, h.now, c.ended)
 	}
 	if heard.answer == nil && c.ended != nil {
 		t.Fatalf("invariant 3: silence ended %v", c.ended)
@@ -135,10 +135,10 @@ func (h *history) take(t *rapid.T, heard told, before *reign) {
 	if c.begun == nil {
 		return
 	}
-	if n := len(h.reigns); n > 0 && c.begun.timeline < h.reigns[n-1].timeline {
-		t.Fatalf("invariant 2: a reign on timeline %d follows one on %d", c.begun.timeline, h.reigns[n-1].timeline)
+	if n := len(h.primaries); n > 0 && c.begun.timeline < h.primaries[n-1].timeline {
+		t.Fatalf("invariant 2: a primary on timeline %d follows one on %d", c.begun.timeline, h.primaries[n-1].timeline)
 	}
-	h.reigns = append(h.reigns, *c.begun)
+	h.primaries = append(h.primaries, *c.begun)
 }
 
 func (h *history) check(t *rapid.T) {
@@ -147,11 +147,11 @@ func (h *history) check(t *rapid.T) {
 	}
 	last := h.last[h.now.host]
 	if last != nil && (last.Standby || last.System == cluster+1) {
-		t.Fatalf("invariants 1, 4 and 5: %d reigns, and said %+v", h.now.host, *last)
+		t.Fatalf("invariants 1, 4 and 5: %d is the primary, and said %+v", h.now.host, *last)
 	}
 	for i, a := range h.last {
 		if a != nil && !a.Standby && a.System == cluster && a.Timeline > h.now.timeline {
-			t.Fatalf("invariant 4: %d reigns on %d, and %d said %d", h.now.host, h.now.timeline, i, a.Timeline)
+			t.Fatalf("invariant 4: %d is the primary on %d, and %d said %d", h.now.host, h.now.timeline, i, a.Timeline)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (h *history) check(t *rapid.T) {
 func histories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const hosts = 4 // the last is of another cluster
-		h := &history{succession: newSuccession(servers(hosts)), last: make([]*Answer, hosts)}
+		h := &history{topology: newTopology(servers(hosts)), last: make([]*Answer, hosts)}
 		h.hear(says(0, aStandby))
 		h.last[0] = &aStandby
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -185,8 +185,8 @@ func histories(t *testing.T) {
 
 func TestInvariants1To5HoldInAnyHistory(t *testing.T) { histories(t) }
 
-func TestInvariant3SilenceEndsNoReignWhoseverItIs(t *testing.T) {
-	s := newSuccession(servers(2))
+func TestInvariant3SilenceEndsNoPrimaryWhoseverItIs(t *testing.T) {
+	s := newTopology(servers(2))
 	s.hear(says(0, primaryOn(1)))
 	s.hear(says(1, aStandby))
 	for _, host := range []int{0, 1, 0} {
@@ -197,7 +197,7 @@ func TestInvariant3SilenceEndsNoReignWhoseverItIs(t *testing.T) {
 }
 
 func TestTroubleIsToldInWords(t *testing.T) {
-	s := newSuccession(servers(4))
+	s := newTopology(servers(4))
 	s.hear(says(0, primaryOn(2)))
 	s.hear(says(1, primaryOn(2)))
 	s.hear(says(2, primaryOn(1)))
