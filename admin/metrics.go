@@ -52,16 +52,16 @@ func (l scrapeLog) Println(values ...any) {
 // collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
 	state *recent.Value[report.State]
-	as    []*prometheus.Desc // by row of the table
+	as    map[string]*prometheus.Desc // by the name in the table
 
 	mu   sync.Mutex
 	tags map[tag]bool // those that have a series of their own
 }
 
 func newCollector(state *recent.Value[report.State]) *collector {
-	c := &collector{state: state, tags: make(map[tag]bool)}
+	c := &collector{state: state, as: make(map[string]*prometheus.Desc), tags: make(map[tag]bool)}
 	for _, m := range table(report.State{}) {
-		c.as = append(c.as, prometheus.NewDesc(prefix+m.name, m.help, strings.Fields(m.labels), nil))
+		c.as[m.name] = prometheus.NewDesc(prefix+m.name, m.help, strings.Fields(m.labels), nil)
 	}
 	return c
 }
@@ -77,7 +77,7 @@ func (c *collector) Describe(into chan<- *prometheus.Desc) {
 func (c *collector) Collect(into chan<- prometheus.Metric) {
 	s := c.state.Fresh()
 	s.Segments = c.bounded(s.Segments)
-	for row, m := range table(s) {
+	for _, m := range table(s) {
 		given := make(map[string]bool)
 		for _, v := range m.values {
 			for i := range v.labels {
@@ -86,7 +86,7 @@ func (c *collector) Collect(into chan<- prometheus.Metric) {
 			// One file may be listed as two certificates. Two samples with the same labels would fail the whole scrape.
 			if series := strings.Join(v.labels, "\xff"); !given[series] {
 				given[series] = true
-				into <- m.kind(c.as[row], v)
+				into <- m.kind(c.as[m.name], v)
 			}
 		}
 	}
