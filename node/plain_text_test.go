@@ -11,14 +11,6 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// at is a listener that has only an address.
-type at struct {
-	net.Listener
-	address net.Addr
-}
-
-func (a at) Addr() net.Addr { return a.address }
-
 func TestPlainClientsThatHostsslSeesAsTLSAreTold(t *testing.T) {
 	const says = "hostssl in pg_hba.conf does not keep them out"
 	elsewhere, loopback := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
