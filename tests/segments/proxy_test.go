@@ -278,9 +278,21 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 			if next := nextOf(t, database, "order"); next != 2 {
 				t.Errorf("the row says %d, expected that the call itself drew number 1", next)
 			}
-			numbers(t, through, "SELECT pgflurry.next_segment('order')")
-			if answered := nextOf(t, database, "order") == 2002; answered != c.qualified {
-				t.Errorf("a call with schema pgflurry is answered from memory: %v", answered)
+			if !c.qualified {
+				numbers(t, through, "SELECT pgflurry.next_segment('order')")
+				if next := nextOf(t, database, "order"); next != 3 {
+					t.Errorf("the row says %d after a call with schema pgflurry, expected that it drew number 2", next)
+				}
+				return
+			}
+			for next := int64(2); ; { // on a busy machine a block comes too late for the call that asks for it
+				numbers(t, through, "SELECT pgflurry.next_segment('order')")
+				before := next
+				if next = nextOf(t, database, "order"); next == before {
+					break // the answer came from memory
+				} else if next > 100 && next < 2000 {
+					t.Fatalf("the row says %d: calls with schema pgflurry are forwarded", next)
+				}
 			}
 		})
 	}
