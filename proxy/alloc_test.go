@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"pgflurry/draw"
@@ -36,26 +35,34 @@ func (e *endless) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// quietSession is a session at its first ReadyForQuery, without its goroutines.
-func quietSession(fromClient, fromUpstream []byte) *session {
+// quietSession is a session at its first ReadyForQuery, without its goroutines. proxy is what it has of one.
+func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
 	all := &Permission{}
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
-	s := &session{
-		proxy: &Proxy{
-			sources: sources{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
-			limits:  admission.New(new(sync.WaitGroup)),
-		},
+	proxy = &Proxy{
+		sources: sources{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
+		limits:  admission.New(new(sync.WaitGroup)),
+	}
+	proxy.sources.counters = &proxy.counters
+	s = &session{ends: ends{
 		client: client, toClient: frame.NewWriter(client),
-		upstream: &upstreamConn{upstream, upstream, new(atomic.Int64)}, permission: all,
-		fromClient:   frame.NewInbox(client, frame.NewBuffers()),
+		upstream: &upstreamConn{link: link{Conn: upstream}, to: upstream},
+	}}
+	s.requests = requests{
+		ends: &s.ends, registry: &proxy.registry, fromClient: frame.NewInbox(client, frame.NewBuffers()),
+		answers: answers{
+			sources: &proxy.sources, permission: all, segments: &tags{}, toClient: s.toClient, counts: &s.counts,
+		},
+	}
+	s.replies = replies{
+		ends: &s.ends, registry: &proxy.registry, counters: &proxy.counters,
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
-	s.proxy.sources.counters = &s.proxy.counters
-	s.answers = answers{sources: &s.proxy.sources, segments: &tags{}, toClient: s.toClient}
-	s.conversation = conversation.New(conversation.Session{Allows: s.mayAnswer}, conversation.NewBatches())
+	s.conversation = conversation.New(
+		conversation.Session{Allows: s.requests.answers.may}, conversation.NewBatches())
 	s.hears(wire.BackendReadyForQuery, wire.StatusIdle)
-	return s
+	return s, proxy
 }
 
 // hears lets upstream say a message that is relayed.
@@ -99,7 +106,7 @@ func waitOnce() error {
 
 // once reads and handles everything that the client sends in one go.
 func (s *session) once(t testing.TB) {
-	in := s.fromClient
+	in := s.requests.fromClient
 	if err := readOnce(in); err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +118,11 @@ func (s *session) once(t testing.TB) {
 		if !f.Whole {
 			break
 		}
-		if err := s.takeMessage(f); err != nil {
+		if err := s.requests.takeMessage(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.flush(); err != nil {
+	if err := s.requests.flush(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -136,10 +143,10 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			executeAll, syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(request, nil)
+			s, _ := quietSession(request, nil)
 			s.prepares("")
 			s.once(t)
-			if s.answers.counts.all() == 0 {
+			if s.counts.all() == 0 {
 				t.Fatal("nothing was answered")
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
@@ -156,10 +163,10 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 		"batches":        bytes.Repeat(join(ourParse, bindIt, executeAll, syncIt), 50),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(request, nil)
+			s, _ := quietSession(request, nil)
 			s.once(t)
-			if writes := s.client.(*endless).writes; writes != 1 || s.answers.counts.all() != 50 {
-				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.counts.all(), writes)
+			if writes := s.client.(*endless).writes; writes != 1 || s.counts.all() != 50 {
+				t.Errorf("%d answers in %d writes; expected 50 in one", s.counts.all(), writes)
 			}
 			if writes := s.upstream.Conn.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
@@ -181,10 +188,10 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(c.request, c.reply)
+			s, _ := quietSession(c.request, c.reply)
 			round := func() {
 				s.once(t)
-				if err := s.replies(); err != nil {
+				if err := s.repliesOnce(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -192,17 +199,17 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.conversation.Owed() != 0 || s.answers.counts.all() != 0 {
+			if s.conversation.Owed() != 0 || s.counts.all() != 0 {
 				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
-					s.conversation.Owed(), s.answers.counts.all())
+					s.conversation.Owed(), s.counts.all())
 			}
 		})
 	}
 }
 
-// replies relays what upstream sends in one go.
-func (s *session) replies() error {
-	in := s.fromUpstream
+// repliesOnce relays what upstream sends in one go.
+func (s *session) repliesOnce() error {
+	in := s.replies.fromUpstream
 	if err := readOnce(in); err != nil {
 		return err
 	}
@@ -212,9 +219,9 @@ func (s *session) replies() error {
 			return err
 		}
 		if !f.Whole {
-			return s.flushReplies()
+			return s.replies.flushReplies()
 		}
-		relay, err := s.takeReply(f)
+		relay, err := s.replies.takeReply(f)
 		if err != nil || !relay {
 			return fmt.Errorf("%q is not relayed: %w", f.Kind, err)
 		}
@@ -237,7 +244,7 @@ func BenchmarkAnswer(b *testing.B) {
 		"fifty in a pipeline":          join(fifty, syncIt),
 	} {
 		b.Run(name, func(b *testing.B) {
-			s := quietSession(request, nil)
+			s, _ := quietSession(request, nil)
 			for _, name := range names {
 				s.prepares(name)
 			}
@@ -254,11 +261,11 @@ func BenchmarkRelayRows(b *testing.B) {
 	for range 10_000 {
 		rows = append(rows, dataRow("12345678901234567890")...)
 	}
-	s := quietSession(nil, rows)
+	s, _ := quietSession(nil, rows)
 	b.SetBytes(int64(len(rows)))
 	for b.Loop() {
 		for relayed := 0; relayed < len(rows); relayed += frame.BufferSize {
-			if err := s.replies(); err != nil {
+			if err := s.repliesOnce(); err != nil {
 				b.Fatal(err)
 			}
 		}

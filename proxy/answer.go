@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"pgflurry/draw"
@@ -20,6 +21,19 @@ const (
 	segmentPatience = 200 * time.Millisecond
 )
 
+// Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called
+// concurrently, and do not keep tag. n is at least 1. After any error the proxy forwards the call to PostgreSQL.
+type Segments interface {
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means that
+	// there is none at this moment, but will be soon.
+	TryNextN(tag []byte, n int) (first int64, count int, err error)
+	// NextN does the same, but waits for at least one number.
+	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
+}
+
+// Permission says which answered forms a session may get from memory.
+type Permission = statement.Permission
+
 // sources are what the answers of all sessions are made of.
 type sources struct {
 	ids      *draw.Room
@@ -32,16 +46,21 @@ type sources struct {
 // the client. A session has a buffer for replies only between its first answer and their writing.
 type answers struct {
 	*sources
-	segments Segments        // nil: none
-	ctx      context.Context // ends with the session
-	toClient *frame.Writer
+	permission *Permission     // nil: the database is not listed
+	segments   Segments        // nil: none
+	ctx        context.Context // ends with the session
+	toClient   *frame.Writer
+	counts     *answerCounts
 
 	waited        time.Duration // for what the present answer needs; 0: not at all
 	slow          int64         // answers that waited
 	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
 	out           []byte        // replies not yet written to the client; nil: none
+}
 
-	counts answerCounts
+// may checks condition 2 of doc.go.
+func (a *answers) may(f *statement.Form) bool {
+	return a.permission.Allows(f) && (f.Tag == nil || a.segments != nil)
 }
 
 // answer answers the Query, or the batch, that c says can be answered. held are its messages without the Sync. If the
@@ -308,6 +327,20 @@ func (a *answers) reserveSlowly(tag []byte, n int) error {
 	}
 	a.waited += time.Since(began)
 	return nil
+}
+
+// decline counts statements for which nothing could be drawn.
+func (s *sources) decline(err error, statements int) {
+	why := DeclineNoLease
+	switch {
+	case errors.Is(err, draw.ErrLate):
+		why = DeclineTickFull
+	case err == errTagLate:
+		why = DeclineTimeout
+	case s.whyNot != nil:
+		why = min(s.whyNot(err), declines-1)
+	}
+	s.counters.declined[why].Add(int64(statements))
 }
 
 // flush writes the replies to the client.

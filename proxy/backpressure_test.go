@@ -12,8 +12,8 @@ import (
 )
 
 // only is the rig's session.
-func (r *rig) only() (only *session) {
-	r.proxy.registry.each(func(s *session) { only = s })
+func (r *rig) only() (only *ends) {
+	r.proxy.registry.each(func(e *ends) { only = e })
 	return only
 }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
+	"sync/atomic"
 
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
@@ -27,39 +28,36 @@ func authRequest(body []byte) (kind int, rest []byte) {
 	return int(binary.BigEndian.Uint32(body)), body[4:]
 }
 
-// relayAuthentication relays an authentication request, without PLUS where binding cannot work.
-func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
-	kind, mechanisms := authRequest(body)
-	if kind == wire.AuthDone {
-		s.loggedIn()
-	}
-	if kind != wire.AuthSASL || s.keepsBinding || s.conversation.Started() {
-		return true, nil
-	}
-	offer, cut := scram.WithoutPlus(mechanisms)
-	if !cut {
-		return true, nil
-	}
-	if len(offer) == 0 {
-		return false, clientError{code: failBinding}
-	}
-	s.bindingCut.Store(true)
-	if err := s.flushReplies(); err != nil {
-		return false, err
-	}
-	message := authMessage(wire.AuthSASL, offer, []byte{0})
-	return false, s.toClient.Write(message)
-}
-
 func authMessage(kind int, parts ...[]byte) []byte {
 	b, at := wire.Begin(nil, wire.BackendAuthentication)
 	b = binary.BigEndian.AppendUint32(b, uint32(kind))
 	return wire.End(append(b, bytes.Join(parts, nil)...), at)
 }
 
-// checkBinding checks a client's first SCRAM message after an offer without PLUS.
-func (s *session) checkBinding(body []byte) error {
-	if !s.bindingCut.Load() || s.conversation.Started() {
+// binding says what a session's SCRAM can be bound to.
+type binding struct {
+	works bool        // both peers see the same certificate, so channel binding works across the proxy
+	cut   atomic.Bool // the proxy removed channel binding from upstream's offer
+}
+
+// offer is what the client sees of upstream's offer. cut says whether that is less.
+func (b *binding) offer(mechanisms []byte) (offered []byte, cut bool, err error) {
+	if b.works {
+		return mechanisms, false, nil
+	}
+	offered, cut = scram.WithoutPlus(mechanisms)
+	if cut && len(offered) == 0 {
+		return nil, false, clientError{code: failBinding}
+	}
+	if cut {
+		b.cut.Store(true)
+	}
+	return offered, cut, nil
+}
+
+// check checks a client's first SCRAM message after an offer without PLUS.
+func (b *binding) check(body []byte) error {
+	if !b.cut.Load() {
 		return nil
 	}
 	mechanism, first := wire.CutName(body)

@@ -12,19 +12,28 @@ import (
 // a name.
 const headBytes = 2*(wire.NameBytes+1) + 1
 
-// errTerminated means that the client sent Terminate.
-var errTerminated = errors.New("session terminated")
+// maxPassword is the largest body of a password message, in bytes. PostgreSQL has the same limit.
+const maxPassword = 65535
+
+// requests are what the client sends. They belong to the goroutine that reads the client.
+type requests struct {
+	*ends
+	registry   *registry
+	fromClient *frame.Inbox
+	answers    answers
+	before     prefix // not yet written to upstream; nil: nothing
+}
 
 // relayClient handles the client's messages until the client leaves.
-func (s *session) relayClient() error {
-	s.fromClient.SetMax(frame.MaxBody)
+func (r *requests) relayClient() error {
+	r.fromClient.SetMax(frame.MaxBody)
 	for {
-		refused, gone := s.fromClient.Each(s.takeMessages)
+		refused, gone := r.fromClient.Each(r.takeMessages)
 		switch {
 		case refused == frame.ErrLarge:
-			refused = s.streamMessage()
+			refused = r.streamMessage()
 		case gone != nil:
-			refused = s.clientGone(gone)
+			refused = r.clientGone(gone)
 		}
 		if refused != nil {
 			return refused
@@ -35,60 +44,66 @@ func (s *session) relayClient() error {
 // takeMessages handles the messages that are in the buffer. When the buffer is drained, it writes all replies and
 // forwarded messages at once. It never delays them for more input. Only messages that may yet be answered wait for
 // their Sync.
-func (s *session) takeMessages() error {
-	in := s.fromClient
+func (r *requests) takeMessages() error {
+	in := r.fromClient
 	for {
 		f, err := in.Next()
 		switch {
 		case err != nil:
-			return s.malformed(err)
+			return r.malformed(err)
 		case f.Large:
 			return frame.ErrLarge
 		case f.Whole:
-			if err := s.takeMessage(f); err != nil {
+			if err := r.takeMessage(f); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.flush(); err != nil {
+		if err := r.flush(); err != nil {
 			return err
 		}
 		if !in.Full() {
-			return s.mayRead()
+			return r.mayRead()
 		}
-		if err := s.forwardHeld(); err != nil { // a batch larger than the buffer goes to PostgreSQL
+		if err := r.forwardHeld(); err != nil { // a batch larger than the buffer goes to PostgreSQL
 			return err
 		}
 	}
 }
 
 // malformed ends the session because a message cannot be read. It forwards what came before that message.
-func (s *session) malformed(cause error) error {
-	if err := s.forwardHeld(); err != nil {
+func (r *requests) malformed(cause error) error {
+	if err := r.forwardHeld(); err != nil {
 		return err
 	}
-	if err := s.flush(); err != nil {
+	if err := r.flush(); err != nil {
 		return err
 	}
 	return clientError{failProtocol, cause}
 }
 
 // mayRead runs before each read. While the proxy drains, a session that owes nothing ends here.
-func (s *session) mayRead() error {
-	s.conversation.AwaitRoom()
-	if s.proxy.registry.draining.Load() && s.atRest() {
+func (r *requests) mayRead() error {
+	r.conversation.AwaitRoom()
+	if r.registry.draining.Load() && r.atRest() {
 		return clientError{code: failDraining}
 	}
 	return nil
 }
 
+// atRest says that the session can end without a loss: no transaction, nothing owed, nothing half sent in either
+// direction.
+func (r *requests) atRest() bool {
+	return r.conversation.AtRest() && r.fromClient.Empty() && r.toClient.Idle()
+}
+
 // clientGone forwards all that the client sent before it left, half messages included. PostgreSQL decides about them.
-func (s *session) clientGone(cause error) error {
-	if err := s.forwardHeld(); err != nil {
+func (r *requests) clientGone(cause error) error {
+	if err := r.forwardHeld(); err != nil {
 		return err
 	}
-	s.fromClient.PassAll()
-	if err := s.flush(); err != nil {
+	r.fromClient.PassAll()
+	if err := r.flush(); err != nil {
 		return err
 	}
 	return cause
@@ -96,23 +111,23 @@ func (s *session) clientGone(cause error) error {
 
 // flush writes the local replies to the client, then what is committed to upstream. The order matters: a local reply
 // comes before the replies to anything that is forwarded after it.
-func (s *session) flush() error {
-	if err := s.answers.flush(); err != nil {
+func (r *requests) flush() error {
+	if err := r.answers.flush(); err != nil {
 		return err
 	}
-	return s.flushCommitted()
+	return r.flushCommitted()
 }
 
 // flushCommitted writes what is committed to upstream. The proxy's own messages go in front of it, in the same write.
-func (s *session) flushCommitted() error {
-	if len(s.before) == 0 {
-		return s.fromClient.Flush(s.upstream)
+func (r *requests) flushCommitted() error {
+	if len(r.before) == 0 {
+		return r.fromClient.Flush(r.upstream)
 	}
-	defer func() { s.before = nil }()
-	if err := s.fromClient.Flush(&s.before); err != nil {
+	defer func() { r.before = nil }()
+	if err := r.fromClient.Flush(&r.before); err != nil {
 		return err
 	}
-	_, err := s.upstream.Write(s.before)
+	_, err := r.upstream.Write(r.before)
 	return err
 }
 
@@ -125,14 +140,14 @@ func (p *prefix) Write(b []byte) (int, error) {
 }
 
 // answer answers the batch that ends with this message. If it cannot, it returns false and has done nothing.
-func (s *session) answer(f frame.Frame) (done bool, err error) {
-	in := s.fromClient
-	done, err = s.answers.answer(s.conversation, f.Kind == wire.FrontendQuery, in.Held())
+func (r *requests) answer(f frame.Frame) (done bool, err error) {
+	in := r.fromClient
+	done, err = r.answers.answer(r.conversation, f.Kind == wire.FrontendQuery, in.Held())
 	if !done || err != nil {
 		return done, err
 	}
 	// The buffer may still have messages that upstream owes nothing for, such as stray CopyData.
-	if err := s.flushCommitted(); err != nil {
+	if err := r.flushCommitted(); err != nil {
 		return false, err
 	}
 	in.Drop(f.Size)
@@ -140,8 +155,8 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 }
 
 // takeMessage answers, holds or forwards one message.
-func (s *session) takeMessage(f frame.Frame) error {
-	in, c := s.fromClient, s.conversation
+func (r *requests) takeMessage(f frame.Frame) error {
+	in, c := r.fromClient, r.conversation
 	if f.Kind == wire.FrontendCopyData && !c.Holds() {
 		in.Pass(f.Size)
 		return nil
@@ -154,19 +169,19 @@ func (s *session) takeMessage(f frame.Frame) error {
 		}
 		return nil
 	case conversation.Answer:
-		if done, err := s.answer(f); done || err != nil {
+		if done, err := r.answer(f); done || err != nil {
 			return err
 		}
 	}
-	if err := s.forwardHeld(); err != nil {
+	if err := r.forwardHeld(); err != nil {
 		return err
 	}
-	return s.forward(f)
+	return r.forward(f)
 }
 
 // forwardHeld forwards the held messages.
-func (s *session) forwardHeld() error {
-	in, c := s.fromClient, s.conversation
+func (r *requests) forwardHeld() error {
+	in, c := r.fromClient, r.conversation
 	if !c.Holds() {
 		return nil
 	}
@@ -178,7 +193,7 @@ func (s *session) forwardHeld() error {
 		if err != nil {
 			return err
 		}
-		if err := s.forward(f); err != nil {
+		if err := r.forward(f); err != nil {
 			return err
 		}
 		left -= f.Size
@@ -187,68 +202,68 @@ func (s *session) forwardHeld() error {
 }
 
 // forward forwards one whole message.
-func (s *session) forward(f frame.Frame) error {
-	if err := s.note(f); err != nil {
+func (r *requests) forward(f frame.Frame) error {
+	if err := r.note(f); err != nil {
 		return err
 	}
-	s.countUnpermitted()
-	s.fromClient.Pass(f.Size)
+	r.countUnpermitted()
+	r.fromClient.Pass(f.Size)
 	if f.Kind == wire.FrontendTerminate {
-		s.leaving.Store(true) // before upstream can react
-		return errors.Join(s.flush(), errTerminated)
+		r.leaving.Store(true) // before upstream can react
+		return errors.Join(r.flush(), errTerminated)
 	}
 	return nil
 }
 
 // note tells the conversation about a message that is about to be forwarded. It keeps the messages that must go to
-// upstream first in s.before.
-func (s *session) note(f frame.Frame) error {
-	if f.Kind == wire.FrontendPassword && !s.conversation.Started() {
-		if err := s.checkBinding(f.Body); err != nil {
+// upstream first in r.before.
+func (r *requests) note(f frame.Frame) error {
+	if f.Kind == wire.FrontendPassword && !r.conversation.Started() {
+		if err := r.binding.check(f.Body); err != nil {
 			return err
 		}
 	}
-	if s.conversation.MustWait(f.Kind) {
-		if err := s.flush(); err != nil {
+	if r.conversation.MustWait(f.Kind) {
+		if err := r.flush(); err != nil {
 			return err
 		}
-		s.conversation.AwaitCopy()
+		r.conversation.AwaitCopy()
 	}
-	before, err := s.conversation.Forwards(f.Kind, f.Body, f.Whole)
+	before, err := r.conversation.Forwards(f.Kind, f.Body, f.Whole)
 	switch {
 	case err != nil:
 		return clientError{failDesync, err}
 	case len(before) == 0:
 		return nil
 	}
-	err = s.flush()
-	s.before = before
+	err = r.flush()
+	r.before = before
 	return err
 }
 
 // streamMessage forwards a message that is larger than the buffer.
-func (s *session) streamMessage() error {
-	in := s.fromClient
+func (r *requests) streamMessage() error {
+	in := r.fromClient
 	if f, err := in.Next(); err == nil && f.Kind == wire.FrontendPassword && f.Size > frame.HeaderSize+maxPassword &&
-		!s.conversation.Started() {
-		return s.malformed(frame.LengthError{Kind: f.Kind, Length: uint32(f.Size - 1), Limit: maxPassword})
+		!r.conversation.Started() {
+		return r.malformed(frame.LengthError{Kind: f.Kind, Length: uint32(f.Size - 1), Limit: maxPassword})
 	}
-	if err := s.forwardHeld(); err != nil {
+	if err := r.forwardHeld(); err != nil {
 		return err
 	}
 	// The names are at the front of a message; wait until they are there.
 	refused, gone := in.Each(func() error {
-		if err := s.flush(); err != nil {
+		if err := r.flush(); err != nil {
 			return err
 		}
 		if f, err := in.Next(); err != nil || f.Whole || len(f.Body) >= headBytes {
 			return frame.ErrLarge
 		}
-		return s.mayRead()
+		return r.mayRead()
 	})
 	switch {
 	case gone != nil:
-		return s.clientGone(gone)
+		return r.clientGone(gone)
 	case refused != frame.ErrLarge:
 		return refused
 	}
@@ -256,20 +271,20 @@ func (s *session) streamMessage() error {
 	if err != nil {
 		return err
 	}
-	if err := s.note(f); err != nil {
+	if err := r.note(f); err != nil {
 		return err
 	}
-	if err := s.flush(); err != nil {
+	if err := r.flush(); err != nil {
 		return err
 	}
-	return in.Stream(s.upstream, f.Size)
+	return in.Stream(r.upstream, f.Size)
 }
 
 // countUnpermitted counts the statements that were forwarded since its last call because of Permission. It does not
 // count those of a database that is not listed: nobody expects answers there.
-func (s *session) countUnpermitted() {
-	n := s.conversation.TakeUnpermitted()
-	if n > 0 && s.permission != nil {
-		s.proxy.counters.declined[DeclineNotAnswerable].Add(int64(n))
+func (r *requests) countUnpermitted() {
+	n := r.conversation.TakeUnpermitted()
+	if n > 0 && r.answers.permission != nil {
+		r.answers.counters.declined[DeclineNotAnswerable].Add(int64(n))
 	}
 }

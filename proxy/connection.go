@@ -4,8 +4,26 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"time"
+
+	"pgflurry/proxy/admission"
+	"pgflurry/proxy/pgtls"
 )
+
+// rules hold for a connection from its accept to its end. They never change: Change makes new ones.
+type rules struct {
+	loginTimeout, handshakeTimeout time.Duration
+	clientTLS                      *pgtls.Client // nil: TLS is refused
+	requireTLS, askPassword        bool
+}
+
+// admitted is a connection that the limits have let in.
+type admitted struct {
+	admission.Connection
+	rules *rules
+	since time.Duration // when it was accepted, from the proxy's start
+}
 
 // connection is one of a client, from accept to its end. The stack frame of serve has a pointer to it and little
 // else. An idle session keeps that frame on its stack. The stack shrinks from 8 KiB to 4 only while little of it is in
@@ -19,10 +37,11 @@ type connection struct {
 	log      *slog.Logger
 }
 
-func (p *Proxy) connection(conn net.Conn, id int64, a *admitted) *connection {
+// newConnection is the connection with this number. It is closed when ctx ends, unless keep is called before.
+func newConnection(ctx context.Context, conn net.Conn, id int64, a *admitted, log *slog.Logger) *connection {
 	return &connection{
-		conn: conn, client: conn, admitted: a, keep: context.AfterFunc(p.ctx, func() { conn.Close() }),
-		login: time.Now().Add(a.rules.loginTimeout), log: p.log.With("session", id, "client", conn.RemoteAddr()),
+		conn: conn, client: conn, admitted: a, keep: context.AfterFunc(ctx, func() { conn.Close() }),
+		login: time.Now().Add(a.rules.loginTimeout), log: log.With("session", id, "client", conn.RemoteAddr()),
 	}
 }
 
@@ -35,4 +54,15 @@ func (c *connection) end() {
 	c.keep()
 	c.conn.Close()
 	c.admitted.Leave()
+}
+
+// recoverTo keeps a panic in one session from ending the others.
+func recoverTo(log *slog.Logger) {
+	if fault := recover(); fault != nil {
+		logFault(log, fault)
+	}
+}
+
+func logFault(log *slog.Logger, fault any) {
+	log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
 }

@@ -6,10 +6,19 @@ import (
 
 	"pgflurry/histogram"
 	"pgflurry/proxy/statement"
+	"pgflurry/report"
 )
 
 // The counters behind Stats. Each session counts its own statements and writes, so that no processor waits for
 // another's cache line. The proxy counts what happens once per connection, or when an answer fails.
+
+// Stats has the counts since the proxy started, as operators see them. Each map has all its labels, including those at
+// zero.
+type Stats struct {
+	report.Answers
+	report.Sessions
+	report.Upstreams // without what is known of each host
+}
 
 // answerCounts are those of one session. Only the goroutine that reads the client adds to them.
 type answerCounts struct {
@@ -23,25 +32,6 @@ func (c *answerCounts) all() (n int64) {
 		n += c.atOnce[k].Load()
 	}
 	return n
-}
-
-// sums are the counters of many sessions.
-type sums struct {
-	opened               int64
-	answers              [statement.FormKinds]int64
-	ids, numbers         int64
-	toUpstream, toClient int64
-	closed               [reasons]int64
-}
-
-func (x *sums) add(s *session) {
-	for k := range s.answers.counts.atOnce {
-		x.answers[k] += s.answers.counts.atOnce[k].Load()
-	}
-	x.ids += s.answers.counts.ids.Load()
-	x.numbers += s.answers.counts.numbers.Load()
-	x.toUpstream += s.toUpstream.Load()
-	x.toClient += s.toClient.Written()
 }
 
 // result is the outcome of a login, of a connection to upstream, or of a cancel request.
@@ -61,6 +51,7 @@ const (
 
 // counters are the proxy's own.
 type counters struct {
+	made         time.Time // the proxy's start
 	results      [results]atomic.Int64
 	declined     [declines]atomic.Int64
 	slow         [statement.FormKinds]atomic.Int64 // answers that waited
@@ -76,6 +67,7 @@ func newCounters() counters {
 		time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
 	}
 	return counters{
+		made: time.Now(),
 		waits: histogram.New(50*µs, 100*µs, 250*µs, 500*µs, ms, 2500*µs, 5*ms, 10*ms, 25*ms, patience, 100*ms,
 			segmentPatience, 500*ms),
 		loginTimes: histogram.New(lasting...), connectTimes: histogram.New(lasting...),
@@ -86,6 +78,15 @@ func newCounters() counters {
 func (c *counters) answeredSlowly(k statement.FormKind, statements int, waited time.Duration) {
 	c.slow[k].Add(int64(statements))
 	c.waits.ObserveMany(waited, statements)
+}
+
+// age is the time since the proxy's start.
+func (c *counters) age() time.Duration { return time.Since(c.made) }
+
+// loggedIn counts a login that succeeded. since is when the client's connection was accepted, from the proxy's start.
+func (c *counters) loggedIn(since time.Duration) {
+	c.count(loginOK)
+	c.loginTimes.Observe(c.age() - since)
 }
 
 func (c *counters) count(r result) { c.results[r].Add(1) }

@@ -1,10 +1,6 @@
 package proxy
 
-import (
-	"errors"
-
-	"pgflurry/draw"
-)
+import "errors"
 
 // Decline is why the proxy forwarded a statement that is an answered form.
 type Decline uint8
@@ -36,17 +32,3 @@ func (d Decline) String() string {
 }
 
 var errTagLate = errors.New("no numbers of the tag came in time")
-
-// decline counts statements for which nothing could be drawn.
-func (s *sources) decline(err error, statements int) {
-	why := DeclineNoLease
-	switch {
-	case errors.Is(err, draw.ErrLate):
-		why = DeclineTickFull
-	case err == errTagLate:
-		why = DeclineTimeout
-	case s.whyNot != nil:
-		why = min(s.whyNot(err), declines-1)
-	}
-	s.counters.declined[why].Add(int64(statements))
-}

@@ -27,13 +27,13 @@
 //
 // A session has two goroutines:
 //
-//   - The client's (client.go) reads the client, writes to upstream and makes every decision.
-//   - Upstream's (replies.go) reads upstream.
+//   - The client's (client.go: requests) reads the client, writes to upstream and makes every decision.
+//   - Upstream's (replies.go: replies) reads upstream.
 //
-// Both write to the client, whole messages under one lock, and both use the conversation. Neither waits for the other,
-// with two exceptions. The client's goroutine waits while upstream owes thousands of batches, or a thousand before the
-// login is over. It also waits for the fate of a Query that may copy in, before it sends what must not become part of
-// that copy (conversation/unnamed.go).
+// They share the ends (end.go): both connections, the conversation, and why the session is over. Both write to the
+// client, whole messages under one lock. Neither waits for the other, with two exceptions. The client's goroutine waits
+// while upstream owes thousands of batches, or a thousand before the login is over. It also waits for the fate of a
+// Query that may copy in, before it sends what must not become part of that copy (conversation/unnamed.go).
 //
 // A write to the client may wait for ever, and the other goroutine may wait for its lock. So a timer looks at a write
 // that waits (frame.Writer.GiveUp). It ends the write if upstream has ended and the client takes nothing.
@@ -59,8 +59,8 @@
 //
 // # Statistics, and the packages below
 //
-// stats.go has the values for operators, counters.go the counters behind them. decline.go says why a statement was not
-// answered, reason.go why a session ended.
+// counters.go has the values for operators and the counters behind them, and stats.go adds them up. decline.go says why
+// a statement was not answered, reason.go why a session ended.
 //
 //   - conversation decides who answers.
 //   - admission decides who gives way before the login.

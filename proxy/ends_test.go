@@ -20,8 +20,8 @@ func (r *rig) opens() (client, upstream net.Conn) {
 	return client, r.starts(client)
 }
 
-// ends are the ways to end a connection, or its own direction of it.
-var ends = map[string]func(c net.Conn){
+// endings are the ways to end a connection, or its own direction of it.
+var endings = map[string]func(c net.Conn){
 	"close":      func(c net.Conn) { c.Close() },
 	"half-close": func(c net.Conn) { c.(*net.TCPConn).CloseWrite() },
 	"reset":      func(c net.Conn) { c.(*net.TCPConn).SetLinger(0); c.Close() },
@@ -54,7 +54,7 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 			speaks.Close()
 		}
 	}
-	for name, by := range ends {
+	for name, by := range endings {
 		for last, message := range map[string][]byte{
 			"query": query("SELECT 1"), "batch": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt),
 			"half a message": query("SELECT 1")[:8], "answered query": ourQuery,

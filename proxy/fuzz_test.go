@@ -31,7 +31,7 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
 		// Nothing comes together with another byte.
-		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{})
+		_, o, err := readStartup(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{})
 		if err != nil {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 )
 
@@ -33,11 +34,13 @@ type under func(net.Conn) net.Conn
 
 // hosts are those behind the proxy, and how new sessions, cancel requests and the proxy's own connections reach them.
 type hosts struct {
-	all     []Host
-	primary func(context.Context) (Primary, error) // nil: any host will do
-	timeout time.Duration                          // of a connection
-	ended   context.Context                        // ends with the proxy
-	dialers atomic.Pointer[[]dialer]               // of all
+	all      []Host
+	primary  func(context.Context) (Primary, error) // nil: any host will do
+	timeout  time.Duration                          // of a connection
+	ended    context.Context                        // ends with the proxy
+	dialers  atomic.Pointer[[]dialer]               // of all
+	buffers  *frame.Buffers
+	counters *counters
 }
 
 // prepare makes dialers with this TLS. They are in use once the caller calls use.

@@ -37,13 +37,13 @@ func (g *guest) arrived(p *Proxy) {
 }
 
 // belongsInside says whether Inside serves this session.
-func (p *Proxy) belongsInside(o opening) bool {
-	return p.inside != nil && !o.cancel && !o.refused && p.inside.Has(o.database)
+func (p *Proxy) belongsInside(packet startupPacket) bool {
+	return p.inside != nil && !packet.cancel && !packet.refused && p.inside.Has(packet.database)
 }
 
 // cancelsInside gives a cancel request to Inside. It returns false if the request is for upstream.
-func (p *Proxy) cancelsInside(o opening) bool {
-	return p.inside != nil && o.cancel && p.inside.Cancels(o.raw)
+func (p *Proxy) cancelsInside(packet startupPacket) bool {
+	return p.inside != nil && packet.cancel && p.inside.Cancels(packet.raw)
 }
 
 // host serves a guest until its end. The end of a Drain does not end it.

@@ -2,24 +2,14 @@ package proxy
 
 import (
 	"net"
-	"time"
 
 	"pgflurry/proxy/admission"
 	"pgflurry/proxy/origin"
 )
 
-const defaultHandshakeTimeout = 5 * time.Second
-
-// admitted is a connection that the limits have let in.
-type admitted struct {
-	admission.Connection
-	rules *rules
-	since time.Duration // when it was accepted, from the proxy's start
-}
-
 // welcome lets in a connection that was just accepted. If a limit forbids it, it closes the connection and returns nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
-	a := &admitted{rules: p.rules.Load(), since: time.Since(p.made)}
+	a := &admitted{rules: p.rules.Load(), since: p.counters.age()}
 	err := p.limits.Enter(&a.Connection, origin.Of(conn.RemoteAddr()), func() { p.giveWay(conn, a) })
 	if err != nil {
 		p.turnAway(conn, err)
@@ -50,10 +40,4 @@ func (p *Proxy) giveWay(conn net.Conn, a *admitted) {
 		conn.Close()
 		p.log.Warn("connection that has not logged in gives way to another", "client", conn.RemoteAddr())
 	})
-}
-
-// loggedIn notes that upstream has let the client in. The goroutine that reads upstream calls it.
-func (s *session) loggedIn() {
-	s.admitted.LoggedIn()
-	s.proxy.limits.Sessions.Keep(s.slot)
 }

@@ -147,9 +147,9 @@ func (l *login) proveSCRAM(mechanisms, password []byte) error {
 	if err != nil {
 		return clientError{failProof, err}
 	}
-	opening := append([]byte(client.Mechanism()), 0)
-	opening = binary.BigEndian.AppendUint32(opening, uint32(len(first)))
-	if err := l.sendPassword(append(opening, first...)); err != nil {
+	initial := append([]byte(client.Mechanism()), 0)
+	initial = binary.BigEndian.AppendUint32(initial, uint32(len(first)))
+	if err := l.sendPassword(append(initial, first...)); err != nil {
 		return err
 	}
 	for _, expected := range []int{wire.AuthSASLContinue, wire.AuthSASLFinal} {

@@ -188,7 +188,7 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		r.reply(askPassword)
 		r.toClient(askPassword)
 		r.proxy.registry.draining.Store(true)
-		r.proxy.registry.each((*session).interrupt)
+		r.proxy.registry.each((*ends).interrupt)
 		r.toClient(fatalMessage(failDraining))
 	})
 }
@@ -256,7 +256,7 @@ func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testin
 		"loopback":      {addressed{to: &net.TCPAddr{IP: net.IPv6loopback}}, false},
 		"a Unix socket": {addressed{to: &net.UnixAddr{}}, false},
 	} {
-		upstream := upstreamConn{Conn: c.conn, to: c.conn}
+		upstream := upstreamConn{link: link{Conn: c.conn}, to: c.conn}
 		if got := upstream.exposed(); got != c.exposed {
 			t.Errorf("%s: exposed %v", name, got)
 		}

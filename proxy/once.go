@@ -6,61 +6,74 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
+
+	"pgflurry/proxy/admission"
 )
 
-// passOnce passes on a packet that begins no session. If too many are on their way, it drops the packet and logs only
+// once passes on packets that begin no session.
+type once struct {
+	hosts    *hosts
+	registry *registry
+	counters *counters
+	limits   *admission.Limits
+}
+
+// pass passes on a packet of a client at this address. If too many are on their way, it drops the packet and logs only
 // that. A CancelRequest promises nothing.
-func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logger) {
-	ctx, cancel := context.WithCancel(p.ctx)
+func (o once) pass(
+	ctx context.Context, client net.Conn, packet startupPacket, from netip.Prefix, log *slog.Logger,
+) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	slot := p.limits.Cancels.Enter(a.From, cancel)
+	slot := o.limits.Cancels.Enter(from, cancel)
 	if slot == nil {
-		p.limits.TurnAway()
-		p.countOnce(o, cancelDropped, loginFailed)
+		o.limits.TurnAway()
+		o.count(packet, cancelDropped, loginFailed)
 		log.Warn("request to cancel a statement dropped: too many are on their way")
 		return
 	}
-	defer p.limits.Cancels.Leave(slot)
-	err := p.relayOnce(ctx, client, o)
+	defer o.limits.Cancels.Leave(slot)
+	err := o.relay(ctx, client, packet)
 	switch {
 	case ctx.Err() != nil: // it gave way, or the proxy ends
-		p.countOnce(o, cancelDropped, loginFailed)
+		o.count(packet, cancelDropped, loginFailed)
 	case err == nil:
-		p.countOnce(o, cancelPassed, loginRefused)
-	case o.cancel:
-		p.counters.count(cancelFailed)
+		o.count(packet, cancelPassed, loginRefused)
+	case packet.cancel:
+		o.counters.count(cancelFailed)
 		log.Warn("cancel request was not passed on", "cause", err)
 	default:
-		p.counters.count(loginFailed)
+		o.counters.count(loginFailed)
 		tellClient(client, unreachable(err))
 		log.Warn("a startup packet that PostgreSQL would refuse was not passed on", "cause", err)
 	}
 }
 
-// countOnce counts a cancel request, or else a login that PostgreSQL will refuse.
-func (p *Proxy) countOnce(o opening, cancel, login result) {
-	if o.cancel {
-		p.counters.count(cancel)
+// count counts a cancel request, or else a login that PostgreSQL will refuse.
+func (o once) count(packet startupPacket, cancel, login result) {
+	if packet.cancel {
+		o.counters.count(cancel)
 	} else {
-		p.counters.count(login)
+		o.counters.count(login)
 	}
 }
 
-// relayOnce passes on one packet, and upstream's reply until upstream closes. A CancelRequest has no reply. As with
+// relay passes on one packet, and upstream's reply until upstream closes. A CancelRequest has no reply. As with
 // libpq, the client takes the close as the sign that upstream has handled it.
-func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, o opening) error {
-	upstream, err := p.dialOnce(ctx, o)
+func (o once) relay(ctx context.Context, client net.Conn, packet startupPacket) error {
+	upstream, err := o.dial(ctx, packet)
 	if err != nil {
 		return err
 	}
 	defer upstream.Close()
 	defer context.AfterFunc(ctx, func() { upstream.Close() })()
-	deadline := time.Now().Add(p.hosts.timeout)
+	deadline := time.Now().Add(o.hosts.timeout)
 	if err := errors.Join(upstream.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
 		return err
 	}
-	if _, err := upstream.Write(o.raw); err != nil {
+	if _, err := upstream.Write(packet.raw); err != nil {
 		return err
 	}
 	_, err = io.Copy(client, upstream)

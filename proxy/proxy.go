@@ -15,7 +15,6 @@ import (
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/proxy/statement"
 )
 
 const (
@@ -26,19 +25,6 @@ const (
 	acceptPause    = 5 * time.Millisecond
 	maxAcceptPause = time.Second
 )
-
-// Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called
-// concurrently, and do not keep tag. n is at least 1. After any error the proxy forwards the call to PostgreSQL.
-type Segments interface {
-	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means that
-	// there is none at this moment, but will be soon.
-	TryNextN(tag []byte, n int) (first int64, count int, err error)
-	// NextN does the same, but waits for at least one number.
-	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
-}
-
-// Permission says which answered forms a session may get from memory.
-type Permission = statement.Permission
 
 // Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.
 type Settings struct {
@@ -120,7 +106,6 @@ type Proxy struct {
 	log        *slog.Logger
 	inside     Inside
 	lastID     atomic.Int64
-	made       time.Time
 	counters   counters
 	lost       func() // upstream has ended a session
 	batches    *conversation.Batches
@@ -142,7 +127,7 @@ func New(s Settings) (*Proxy, error) {
 		permission: s.Permission, segments: s.Segments, log: s.Log,
 		deafTime: cmp.Or(s.deafTime, deafTime),
 		batches:  conversation.NewBatches(),
-		inside:   s.Inside, lost: s.UpstreamLost, made: time.Now(), counters: newCounters(),
+		inside:   s.Inside, lost: s.UpstreamLost, counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
 	p.sources = sources{s.IDs, s.WhyNot, frame.NewBuffers(), &p.counters}
@@ -151,6 +136,7 @@ func New(s Settings) (*Proxy, error) {
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.hosts = &hosts{
 		all: s.Upstream, primary: s.Primary, timeout: cmp.Or(s.DialTimeout, defaultDialTimeout), ended: p.ctx,
+		buffers: p.sources.buffers, counters: &p.counters,
 	}
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }
@@ -205,7 +191,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 // session has ended. Before a handover of the socket, the caller closes it first (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
 	p.registry.draining.Store(true)
-	p.registry.each((*session).interrupt)
+	p.registry.each((*ends).interrupt)
 	for {
 		left, changed := p.registry.close()
 		if left == 0 {
@@ -216,7 +202,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 		case <-changed:
 		case <-ctx.Done():
 			p.log.Warn("drain timeout: sessions are ended", "sessions", left)
-			p.registry.each(func(s *session) { p.conns.Go(func() { s.kill(failDraining) }) })
+			p.registry.each(func(e *ends) { p.conns.Go(func() { e.kill(failDraining) }) })
 			ctx = context.Background() // killed sessions end by themselves
 		}
 	}

@@ -43,17 +43,3 @@ func (f failure) reason() reason {
 	}
 	return stillOpen
 }
-
-// because notes why the session ends. Only the first call counts.
-func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
-
-// closedFor is why the session ended. If nobody called because, the client's connection was lost.
-func (s *session) closedFor() reason {
-	switch {
-	case s.why.Load() != int32(stillOpen):
-		return reason(s.why.Load())
-	case s.admitted.GaveWay():
-		return closedLimit
-	}
-	return closedClient
-}

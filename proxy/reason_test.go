@@ -39,14 +39,14 @@ func TestOnlyASessionThatUpstreamEndsWhileItsClientIsThereIsReportedAsLost(t *te
 		end   func(*rig)
 	}{
 		"a lost server":           {1, true, func(r *rig) { r.upstream.Close() }},
-		"a reset of the server's": {1, true, func(r *rig) { ends["reset"](r.upstream) }},
+		"a reset of the server's": {1, true, func(r *rig) { endings["reset"](r.upstream) }},
 		"a farewell":              {1, true, fatal("57P01")},
 		"a crash":                 {1, true, fatal("57P02")},
 		"an idle timeout":         {0, true, fatal("57P05")},
 		"an idle transaction":     {0, true, fatal("25P03")},
 		"Terminate":               {0, true, func(r *rig) { r.send(message('X')) }},
 		"a close":                 {0, true, func(r *rig) { r.client.Close() }},
-		"a reset":                 {0, true, func(r *rig) { ends["reset"](r.client) }},
+		"a reset":                 {0, true, func(r *rig) { endings["reset"](r.client) }},
 		"a drain":                 {0, true, func(r *rig) { r.drains() }},
 		"a refusal":               {0, false, fatal("28P01")},
 		"a lost login":            {0, false, func(r *rig) { r.upstream.Close() }},
@@ -83,7 +83,7 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 	}{
 		"Terminate":      {"client", nil, true, func(r *rig) { r.send(message('X')) }},
 		"a close":        {"client", nil, true, func(r *rig) { r.client.Close() }},
-		"a reset":        {"client", nil, true, func(r *rig) { ends["reset"](r.client) }},
+		"a reset":        {"client", nil, true, func(r *rig) { endings["reset"](r.client) }},
 		"a lost login":   {"client", nil, false, func(r *rig) { r.client.Close() }},
 		"a refusal":      {"refused", nil, false, func(r *rig) { r.reply(theirRefusal) }},
 		"a farewell":     {"upstream", nil, true, func(r *rig) { r.reply(theirFarewell) }},

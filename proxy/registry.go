@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"pgflurry/proxy/statement"
 )
 
 // registry knows the sessions that are open, and the connections that may become one. Its methods are safe for
@@ -12,41 +14,60 @@ type registry struct {
 	draining atomic.Bool // each session ends when it can
 
 	mu       sync.Mutex
-	sessions map[*session]struct{}
-	keys     map[string]*session // by their cancel keys
-	arriving int                 // accepted connections that are neither sessions yet nor over
-	closed   bool                // no further session
-	ended    sums                // of the sessions that are over
-	changed  chan struct{}       // closed and replaced when a session ends or a connection arrives
+	sessions map[*ends]struct{}
+	keys     map[string]*ends // by their cancel keys
+	arriving int              // accepted connections that are neither sessions yet nor over
+	closed   bool             // no further session
+	ended    sums             // of the sessions that are over
+	changed  chan struct{}    // closed and replaced when a session ends or a connection arrives
+}
+
+// sums are the counters of many sessions.
+type sums struct {
+	opened               int64
+	answers              [statement.FormKinds]int64
+	ids, numbers         int64
+	toUpstream, toClient int64
+	closed               [reasons]int64
+}
+
+func (x *sums) add(e *ends) {
+	for k := range e.counts.atOnce {
+		x.answers[k] += e.counts.atOnce[k].Load()
+	}
+	x.ids += e.counts.ids.Load()
+	x.numbers += e.counts.numbers.Load()
+	x.toUpstream += e.upstream.written.Load()
+	x.toClient += e.toClient.Written()
 }
 
 // begin makes the registry ready for its first session.
 func (r *registry) begin() {
-	r.sessions, r.keys, r.changed = make(map[*session]struct{}), make(map[string]*session), make(chan struct{})
+	r.sessions, r.keys, r.changed = make(map[*ends]struct{}), make(map[string]*ends), make(chan struct{})
 }
 
 // enter adds a session, if any may still begin.
-func (r *registry) enter(s *session) error {
+func (r *registry) enter(e *ends) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return clientError{code: failNotAccepting}
 	}
-	r.sessions[s] = struct{}{}
+	r.sessions[e] = struct{}{}
 	r.ended.opened++
 	return nil
 }
 
 // leave removes a session that is over, and keeps its counts.
-func (r *registry) leave(s *session) {
+func (r *registry) leave(e *ends) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.sessions, s)
-	if r.keys[s.key] == s {
-		delete(r.keys, s.key)
+	delete(r.sessions, e)
+	if r.keys[e.key] == e {
+		delete(r.keys, e.key)
 	}
-	r.ended.add(s)
-	r.ended.closed[s.closedFor()]++
+	r.ended.add(e)
+	r.ended.closed[e.closedFor()]++
 	r.changedLocked()
 }
 
@@ -58,20 +79,20 @@ func (r *registry) isClosed() bool {
 }
 
 // open returns the sessions that are open, and the sums of those that are over.
-func (r *registry) open() ([]*session, sums) {
+func (r *registry) open() ([]*ends, sums) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]*session, 0, len(r.sessions))
-	for s := range r.sessions {
-		all = append(all, s)
+	all := make([]*ends, 0, len(r.sessions))
+	for e := range r.sessions {
+		all = append(all, e)
 	}
 	return all, r.ended
 }
 
-func (r *registry) each(f func(*session)) {
+func (r *registry) each(f func(*ends)) {
 	all, _ := r.open()
-	for _, s := range all {
-		f(s)
+	for _, e := range all {
+		f(e)
 	}
 }
 
@@ -84,18 +105,18 @@ func (r *registry) close() (left int, changed <-chan struct{}) {
 }
 
 // setKey replaces the key with which a client cancels the session's statements.
-func (r *registry) setKey(s *session, key string) {
+func (r *registry) setKey(e *ends, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.keys[s.key] == s {
-		delete(r.keys, s.key)
+	if r.keys[e.key] == e {
+		delete(r.keys, e.key)
 	}
-	s.key = key
-	r.keys[key] = s
+	e.key = key
+	r.keys[key] = e
 }
 
 // ofKey finds the session of a key; nil if there is none.
-func (r *registry) ofKey(key string) *session {
+func (r *registry) ofKey(key string) *ends {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.keys[key]

@@ -10,17 +10,28 @@ import (
 	"pgflurry/proxy/wire"
 )
 
+// replies are what upstream sends. They belong to the goroutine that reads upstream.
+type replies struct {
+	*ends
+	registry     *registry
+	counters     *counters
+	since        time.Duration // when the client's connection was accepted, from the proxy's start
+	fromUpstream *frame.Inbox
+	sawFatal     bool // upstream has told the client why it ends
+	ready        bool // the first ReadyForQuery came
+}
+
 // relayUpstream relays everything from upstream until upstream closes, and notes which replies have come.
-func (s *session) relayUpstream() error {
+func (r *replies) relayUpstream() error {
 	for {
-		refused, gone := s.fromUpstream.Each(s.takeReplies)
+		refused, gone := r.fromUpstream.Each(r.takeReplies)
 		switch {
 		case refused == frame.ErrLarge:
-			refused = s.streamReply()
+			refused = r.streamReply()
 		case gone != nil:
 			refused = gone
-		case isOldError(refused, s.toClient, s.fromUpstream):
-			refused = s.relayOldError()
+		case isOldError(refused, r.toClient, r.fromUpstream):
+			refused = r.relayOldError()
 		}
 		if refused != nil {
 			return refused
@@ -41,21 +52,21 @@ func heardNothing(toClient *frame.Writer, fromUpstream *frame.Inbox) bool {
 }
 
 // relayOldError relays whatever upstream says until it closes.
-func (s *session) relayOldError() error {
-	s.sawFatal = true
-	s.because(closedRefused)
-	s.log.Info("login refused by PostgreSQL: it could not start a process for the session")
-	refused, gone := s.fromUpstream.Each(func() error {
-		s.fromUpstream.PassAll()
-		return s.flushReplies()
+func (r *replies) relayOldError() error {
+	r.sawFatal = true
+	r.because(closedRefused)
+	r.log.Info("login refused by PostgreSQL: it could not start a process for the session")
+	refused, gone := r.fromUpstream.Each(func() error {
+		r.fromUpstream.PassAll()
+		return r.flushReplies()
 	})
 	return errors.Join(refused, gone)
 }
 
 // takeReplies relays the messages that are in the buffer. A run of whole messages is one write. An incomplete message
 // never delays those before it.
-func (s *session) takeReplies() error {
-	in := s.fromUpstream
+func (r *replies) takeReplies() error {
+	in := r.fromUpstream
 	for {
 		f, err := in.Next()
 		switch {
@@ -64,9 +75,9 @@ func (s *session) takeReplies() error {
 		case f.Large:
 			return frame.ErrLarge
 		case !f.Whole:
-			return s.flushReplies()
+			return r.flushReplies()
 		}
-		relay, err := s.takeReply(f)
+		relay, err := r.takeReply(f)
 		switch {
 		case err != nil:
 			return err
@@ -74,7 +85,7 @@ func (s *session) takeReplies() error {
 			in.Pass(f.Size)
 			continue
 		}
-		if err := s.flushReplies(); err != nil {
+		if err := r.flushReplies(); err != nil {
 			return err
 		}
 		in.Drop(f.Size)
@@ -82,64 +93,120 @@ func (s *session) takeReplies() error {
 }
 
 // takeReply says whether to relay a message.
-func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
+func (r *replies) takeReply(f frame.Frame) (relay bool, err error) {
 	switch f.Kind {
 	case wire.BackendAuthentication:
-		return s.relayAuthentication(f.Body)
+		return r.relayAuthentication(f.Body)
 	case wire.BackendKeyData:
-		s.rememberKey(f.Body)
+		r.rememberKey(f.Body)
 	case wire.BackendErrorResponse:
-		if s.sawFatal = isFatal(f.Body); s.sawFatal {
-			s.upstreamFatal(f.Body)
+		if r.sawFatal = isFatal(f.Body); r.sawFatal {
+			r.upstreamFatal(f.Body)
 		}
 	}
-	relay, err = s.conversation.TakeReply(f.Kind, f.Body)
+	relay, err = r.conversation.TakeReply(f.Kind, f.Body)
 	if err != nil {
 		err = clientError{failDesync, err}
 	}
-	if !s.ready && s.conversation.Started() {
-		s.ready = true
-		s.proxy.counters.count(loginOK)
-		s.proxy.counters.loginTimes.Observe(time.Since(s.proxy.made) - s.admitted.since)
+	if !r.ready && r.conversation.Started() {
+		r.ready = true
+		r.counters.loggedIn(r.since)
 	}
 	return relay, err
 }
 
+// relayAuthentication relays an authentication request, without PLUS where binding cannot work.
+func (r *replies) relayAuthentication(body []byte) (relay bool, err error) {
+	kind, mechanisms := authRequest(body)
+	if kind == wire.AuthDone {
+		r.connection.LoggedIn()
+	}
+	if kind != wire.AuthSASL || r.conversation.Started() {
+		return true, nil
+	}
+	offer, cut, err := r.binding.offer(mechanisms)
+	switch {
+	case err != nil:
+		return false, err
+	case !cut:
+		return true, nil
+	}
+	if err := r.flushReplies(); err != nil {
+		return false, err
+	}
+	return false, r.toClient.Write(authMessage(wire.AuthSASL, offer, []byte{0}))
+}
+
+// rememberKey remembers, before the first ReadyForQuery, the key with which a client can cancel the session's
+// statements.
+func (r *replies) rememberKey(key []byte) {
+	if !r.ready && len(key) <= maxKey {
+		r.registry.setKey(r.ends, string(key))
+	}
+}
+
 // streamReply relays a message that is larger than the buffer.
-func (s *session) streamReply() error {
-	f, err := s.fromUpstream.Next()
+func (r *replies) streamReply() error {
+	f, err := r.fromUpstream.Next()
 	if err != nil {
 		return err
 	}
-	relay, err := s.takeReply(f)
+	relay, err := r.takeReply(f)
 	switch {
 	case err != nil:
 		return err
 	case !relay: // no reply to the proxy's own messages is larger than a buffer
 		return clientError{failDesync, conversation.ErrTorn}
 	}
-	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
+	return r.tell(func(w io.Writer) error { return r.fromUpstream.Stream(w, f.Size) })
 }
 
 // flushReplies writes the run to the client. It counts the replies as relayed while it holds the writer. So when a
 // client has its ReadyForQuery, nothing is owed any more, and no local reply can overtake these bytes.
-func (s *session) flushReplies() error {
-	in := s.fromUpstream
-	if len(in.Committed()) == 0 && !s.conversation.Unrelayed() {
+func (r *replies) flushReplies() error {
+	in := r.fromUpstream
+	if len(in.Committed()) == 0 && !r.conversation.Unrelayed() {
 		return nil
 	}
-	return s.tell(func(w io.Writer) error {
-		s.conversation.Relayed()
+	return r.tell(func(w io.Writer) error {
+		r.conversation.Relayed()
 		return in.Flush(w)
 	})
 }
 
 // tell writes to the client. While the proxy drains, it makes relayClient check again: that may have found the writer
 // busy, or replies owed.
-func (s *session) tell(f func(io.Writer) error) error {
-	err := s.toClient.Do(f)
-	if s.proxy.registry.draining.Load() {
-		s.interrupt()
+func (r *replies) tell(f func(io.Writer) error) error {
+	err := r.toClient.Do(f)
+	if r.registry.draining.Load() {
+		r.interrupt()
 	}
 	return err
+}
+
+// upstreamEnded tells the client why upstream is gone, unless upstream said so itself or the client left first.
+func (r *replies) upstreamEnded(err error) {
+	if r.leaving.Load() {
+		return
+	}
+	if clientLost(err) {
+		r.lostClient(err)
+		return
+	}
+	var own clientError
+	switch {
+	case errors.As(err, &own):
+	case errors.As(err, new(frame.LengthError)) && heardNothing(r.toClient, r.fromUpstream):
+		own = clientError{failDial, err} // what answers there is no PostgreSQL
+	case errors.As(err, new(frame.LengthError)):
+		own = clientError{failDesync, err}
+	case r.sawFatal:
+		return
+	default:
+		own = r.upstreamGone(err)
+		r.upstreamLost()
+	}
+	r.because(own.code.reason())
+	r.log.Warn("session lost", "cause", own)
+	r.farewell(own.code)
 }

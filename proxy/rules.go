@@ -3,16 +3,9 @@ package proxy
 import (
 	"errors"
 	"time"
-
-	"pgflurry/proxy/pgtls"
 )
 
-// rules hold for a connection from its accept to its end. They never change: Change makes new ones.
-type rules struct {
-	loginTimeout, handshakeTimeout time.Duration
-	clientTLS                      *pgtls.Client // nil: TLS is refused
-	requireTLS, askPassword        bool
-}
+const defaultHandshakeTimeout = 5 * time.Second
 
 // Change replaces the limits, the timeouts of clients and TLS of both sides by those of s. It ignores everything else
 // in s. The new rules hold for later connections: sessions go on as they are, and a lower limit ends none that has

@@ -133,8 +133,8 @@ func TestAFormIsPermittedByItsOwnNames(t *testing.T) {
 		}
 	}
 	p.Set(statement.AllNames)
-	s := &session{permission: p}
-	if s.mayAnswer(forms["SELECT next_segment('order')"]) {
+	a := answers{permission: p}
+	if a.may(forms["SELECT next_segment('order')"]) {
 		t.Error("a session without a source of segments answers")
 	}
 }

@@ -5,66 +5,28 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"runtime/debug"
-	"sync/atomic"
 	"time"
 
-	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/proxy/statement"
 )
 
-// maxPassword is the largest body of a password message, in bytes. PostgreSQL has the same limit.
-const maxPassword = 65535
-
-var (
-	noDeadline = time.Time{}
-	longAgo    = time.Unix(1, 0)
-)
-
-// session is one client connection and its upstream connection. Fields are grouped by the goroutine that owns them.
+// session is one client connection and its upstream connection. Its parts are grouped by the goroutine that uses them.
 type session struct {
-	proxy      *Proxy
-	cancel     context.CancelFunc
-	log        *slog.Logger
-	opening    opening
-	admitted   *admitted
-	slot       *admission.Slot // among the connections to upstream
-	permission *Permission
-	client     net.Conn        // client ↔ proxy
-	upstream   *upstreamConn   // proxy ↔ upstream
-	host       int             // index in Settings.Upstream of the host that upstream leads to
-	over       context.Context // ends when the host is not the primary any more
-	key        string          // cancels its statements; guarded by registry.mu
-	toClient   *frame.Writer
-	// conversation is what both sides have said; both goroutines use it.
-	conversation *conversation.Conversation
-	// keepsBinding says that both peers see the same certificate, so SCRAM's channel binding works across the proxy
-	// (channelbinding.go).
-	keepsBinding bool
-	bindingCut   atomic.Bool  // the proxy removed channel binding from upstream's offer
-	leaving      atomic.Bool  // the client has left or is being sent away, so upstream's end needs no report
-	why          atomic.Int32 // why it ends: a reason
+	ends              // both
+	requests requests // the client's
+	replies  replies  // upstream's
 
-	toUpstream atomic.Int64 // bytes
-
-	// These fields belong to client.go.
-	fromClient *frame.Inbox
-	answers    answers
-	before     prefix // not yet written to upstream; nil: nothing
-
-	// These fields belong to replies.go.
-	fromUpstream *frame.Inbox
-	sawFatal     bool // upstream has told the client why it ends
-	ready        bool // the first ReadyForQuery came
+	user     string
+	unproven bool // upstream must ask the client for a proof
+	asks     bool // the proxy asks the client for the password
 }
 
 // serve is the life of a connection: admit, dial, relay, end. Its stack frame exists as long as the session, so it is
 // kept small (see connection).
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
-	c := p.connection(conn, id, a)
+	c := newConnection(p.ctx, conn, id, a, p.log)
 	defer c.end()
 	var s *session
 	var g *guest
@@ -89,8 +51,8 @@ func (p *Proxy) live(c *connection, s *session) {
 
 // forget ends what the proxy keeps of a session.
 func (p *Proxy) forget(s *session) {
-	p.limits.Sessions.Give(s.slot)
-	p.registry.leave(s)
+	s.connection.GiveSlot()
+	p.registry.leave(&s.ends)
 }
 
 // begin admits a client. It returns a guest, or a session that is connected to upstream. It returns neither after an
@@ -104,8 +66,8 @@ func (p *Proxy) begin(
 		}
 	}()
 	client = conn // or TLS on top of it
-	var o opening
-	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })
+	var packet startupPacket
+	err := apart(log, func() (err error) { client, packet, err = p.admit(conn, a, login); return err })
 	if err != nil {
 		tellClient(client, err)
 		if !isProbe(err) {
@@ -117,20 +79,20 @@ func (p *Proxy) begin(
 		return client, nil, nil
 	}
 	switch {
-	case p.cancelsInside(o):
+	case p.cancelsInside(packet):
 		return client, nil, nil
-	case o.cancel || o.refused:
-		p.passOnce(client, o, a, log)
+	case packet.cancel || packet.refused:
+		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, log)
 		return client, nil, nil
-	case p.belongsInside(o):
-		return client, nil, &guest{startup: o.raw, client: client}
+	case p.belongsInside(packet):
+		return client, nil, &guest{startup: packet.raw, client: client}
 	}
-	err = apart(log, func() (err error) { s, err = p.open(client, o, a, login, log); return err })
+	err = apart(log, func() (err error) { s, err = p.open(client, packet, a, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
 		p.counters.count(loginFailed)
 		if !errors.Is(err, net.ErrClosed) {
-			log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
+			log.Warn("session refused", "user", packet.user, "database", packet.database, "cause", err)
 		}
 		return client, nil, nil
 	}
@@ -140,8 +102,8 @@ func (p *Proxy) begin(
 
 func (s *session) ended(cause error) {
 	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()],
-		"answers", s.answers.counts.all()+s.answers.slow,
-		"ids", s.answers.counts.ids.Load(), "numbers", s.answers.counts.numbers.Load())
+		"answers", s.counts.all()+s.requests.answers.slow,
+		"ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
 }
 
 // countLogin counts a session that ended before it had logged in. takeReply counts the others.
@@ -149,16 +111,16 @@ func (s *session) countLogin() {
 	switch {
 	case s.conversation.Started():
 	case s.closedFor() == closedRefused:
-		s.proxy.counters.count(loginRefused)
+		s.replies.counters.count(loginRefused)
 	default:
-		s.proxy.counters.count(loginFailed)
+		s.replies.counters.count(loginFailed)
 	}
 }
 
 // admit reads what the client wants. It returns the connection to go on with: conn, or TLS on top of it.
-func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, opening, error) {
+func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, startupPacket, error) {
 	if err := conn.SetDeadline(login); err != nil {
-		return conn, opening{}, err
+		return conn, startupPacket{}, err
 	}
 	offer := tlsOffer{
 		Client:  a.rules.clientTLS,
@@ -168,7 +130,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 		from:    a.From,
 		away:    func() { p.giveWay(conn, a) },
 	}
-	client, o, err := readOpening(conn, offer)
+	client, packet, err := readStartup(conn, offer)
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !errors.As(err, new(pgtls.HandshakeError)) {
 		err = clientError{failLogin, err}
 	}
@@ -178,48 +140,61 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	_, inside := client.(pgtls.Conn)
 	switch {
 	case err != nil:
-	case !o.cancel && p.registry.draining.Load():
+	case !packet.cancel && p.registry.draining.Load():
 		err = clientError{code: failNotAccepting}
-	case !o.cancel && a.rules.requireTLS && !inside:
+	case !packet.cancel && a.rules.requireTLS && !inside:
 		err = clientError{code: failTLSRequired}
 	}
-	return client, o, err
+	return client, packet, err
 }
 
 // open connects to upstream and sends it the startup packet as it came. From here on the session owns both connections.
-func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
-	slot, err := p.takeSlot(client, a, login)
-	if err != nil {
+func (p *Proxy) open(
+	client net.Conn, packet startupPacket, a *admitted, login time.Time, log *slog.Logger,
+) (*session, error) {
+	if err := p.takeSlot(client, a, login); err != nil {
 		return nil, err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			p.limits.Sessions.Give(slot)
+			a.GiveSlot()
 		}
 	}()
-	s := &session{
-		proxy: p, log: log, opening: o, admitted: a, slot: slot, client: client,
-		toClient: frame.NewWriter(client), permission: p.permission(o.database),
-		fromClient: frame.NewInbox(client, p.sources.buffers),
-	}
-	s.conversation = conversation.New(conversation.Session{
-		Replication: o.replication, Unlisted: s.permission == nil, Allows: s.mayAnswer,
-	}, p.batches)
-	s.fromClient.SetMax(maxPassword) // until relayClient reads
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.answers = answers{sources: &p.sources, segments: p.segments(o.database), ctx: ctx, toClient: s.toClient}
-	if err := s.reach(ctx, login); err != nil {
-		s.cancel()
+	permission, segments := p.permission(packet.database), p.segments(packet.database)
+	upstream, fromUpstream, err := p.hosts.reach(packet.raw, login)
+	if err != nil {
 		return nil, err
 	}
-	s.opening.raw = nil
-	s.log = s.whose(log)
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &session{
+		ends: ends{
+			client: client, upstream: upstream, toClient: frame.NewWriter(client),
+			binding: binding{works: pgtls.SameCertificate(client, upstream.Conn)},
+			log:     whose(log, packet.user, packet.database, upstream), connection: &a.Connection,
+			cancel: cancel, lost: p.lost,
+		},
+		user:     packet.user,
+		unproven: !p.trusting && mustBeProven(p.hosts.all[upstream.host], client), asks: a.rules.askPassword,
+	}
+	s.requests = requests{
+		ends: &s.ends, registry: &p.registry, fromClient: frame.NewInbox(client, p.sources.buffers),
+		answers: answers{
+			sources: &p.sources, permission: permission, segments: segments, ctx: ctx,
+			toClient: s.toClient, counts: &s.counts,
+		},
+	}
+	s.replies = replies{
+		ends: &s.ends, registry: &p.registry, counters: &p.counters, since: a.since, fromUpstream: fromUpstream,
+	}
+	s.conversation = conversation.New(conversation.Session{
+		Replication: packet.replication, Unlisted: permission == nil, Allows: s.requests.answers.may,
+	}, p.batches)
+	s.requests.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.toClient.GiveUp(p.deafTime, s.inVain)
-	if err := p.registry.enter(s); err != nil {
-		s.cancel()
-		s.upstream.Close()
+	if err := p.registry.enter(&s.ends); err != nil {
+		cancel()
+		upstream.Close()
 		return nil, err
 	}
 	begun = true
@@ -227,43 +202,44 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 }
 
 // takeSlot takes the slot of a session among the connections to upstream.
-func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) (*admission.Slot, error) {
+func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) error {
 	if p.registry.isClosed() {
-		return nil, clientError{code: failNotAccepting}
+		return clientError{code: failNotAccepting}
 	}
-	slot, err := p.limits.Sessions.Take(a.From, login, func() { p.giveWay(client, a) })
+	err := a.TakeSlot(login, func() { p.giveWay(client, a) })
 	if err != nil && err != net.ErrClosed {
 		err = clientError{failTooMany, err}
 	}
-	return slot, err
+	return err
 }
 
 // relay runs the two directions until both have ended. The first to end gives the cause.
 func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
-	if s.mustBeProven() {
+	if s.unproven {
 		if err := apart(s.log, s.login().awaitProof); err != nil {
 			s.loginEnded(err)
 			return err
 		}
 	}
-	if s.admitted.rules.askPassword {
+	if s.asks {
 		if err := apart(s.log, s.login().logIn); err != nil {
 			s.loginEnded(err)
 			return err
 		}
 	}
 	ended := make(chan error, 1)
+	r := &s.replies
 	go func() {
-		err := s.safely(s.relayUpstream)
-		s.upstreamEnded(err)
-		s.conversation.End() // these three release relayClient, whatever it waits for
-		s.upstream.Close()   // without replies, nothing more needs to reach upstream
-		s.client.Close()
+		err := safely(r.log, r.relayUpstream)
+		r.upstreamEnded(err)
+		r.conversation.End() // these three release relayClient, whatever it waits for
+		r.upstream.Close()   // without replies, nothing more needs to reach upstream
+		r.client.Close()
 		ended <- err
 	}()
-	err := s.safely(s.relayClient)
+	err := safely(s.log, s.requests.relayClient)
 	s.clientEnded(err)
 	if upstreamErr := <-ended; err == nil || errors.Is(err, net.ErrClosed) {
 		return upstreamErr
@@ -272,18 +248,13 @@ func (s *session) relay(login time.Time) error {
 }
 
 func (s *session) login() *login {
-	return &login{s.upstream, s.fromUpstream, s.fromClient, s.toClient, s.opening.user}
-}
-
-// mayAnswer checks condition 2 of doc.go.
-func (s *session) mayAnswer(f *statement.Form) bool {
-	return s.permission.Allows(f) && (f.Tag == nil || s.answers.segments != nil)
+	return &login{s.upstream, s.replies.fromUpstream, s.requests.fromClient, s.toClient, s.user}
 }
 
 // safely keeps a panic in one session from ending the others.
-func (s *session) safely(relay func() error) (err error) {
+func safely(log *slog.Logger, relay func() error) (err error) {
 	err = clientError{code: failInternal}
-	defer recoverTo(s.log)
+	defer recoverTo(log)
 	return relay()
 }
 
@@ -299,15 +270,4 @@ func apart(log *slog.Logger, f func() error) error {
 	}()
 	<-done
 	return err
-}
-
-// recoverTo keeps a panic in one session from ending the others.
-func recoverTo(log *slog.Logger) {
-	if fault := recover(); fault != nil {
-		logFault(log, fault)
-	}
-}
-
-func logFault(log *slog.Logger, fault any) {
-	log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
 }

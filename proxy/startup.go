@@ -3,9 +3,11 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/wire"
@@ -20,8 +22,8 @@ const (
 	tlsHandshake = 0x16
 )
 
-// opening is what the client wants, from the first packet after encryption was agreed on or refused.
-type opening struct {
+// startupPacket is what the client wants, from the first packet after encryption was agreed on or refused.
+type startupPacket struct {
 	raw         []byte // the packet, to be relayed unchanged
 	cancel      bool   // it is a CancelRequest
 	refused     bool   // PostgreSQL will refuse it, in its own words
@@ -30,14 +32,14 @@ type opening struct {
 	replication bool
 }
 
-// readOpening reads first packets until one says what the connection is for. It returns the connection to go on with:
+// readStartup reads first packets until one says what the connection is for. It returns the connection to go on with:
 // TLS on top of conn if the client asked for it. It refuses GSSENCRequest with N, and without an offer SSLRequest, too.
 // Each may come once, in any order.
 //
 // It never believes what comes in plain text after a request for encryption, from the client or from somebody in
 // between. After an N it refuses that, as PostgreSQL does. After an S it takes it for a TLS record. io.EOF before the
 // first byte is a probe, and comes back as io.EOF.
-func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
+func readStartup(conn net.Conn, offer tlsOffer) (net.Conn, startupPacket, error) {
 	var asked [2]bool
 	for first := true; ; first = false {
 		head, err := readHead(conn, first)
@@ -49,24 +51,24 @@ func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 			head, err = readHead(conn, false)
 		}
 		if err != nil {
-			return conn, opening{}, err
+			return conn, startupPacket{}, err
 		}
 		raw, surplus, err := readRest(conn, head)
 		if err != nil {
-			return conn, opening{}, err
+			return conn, startupPacket{}, err
 		}
 		code := binary.BigEndian.Uint32(raw[4:])
 		if code != codeSSL && code != codeGSSENC {
-			return conn, parseOpening(raw, code), nil
+			return conn, parseFirst(raw, code), nil
 		}
 		which := &asked[code-codeSSL]
 		if _, inside := conn.(pgtls.Conn); inside || *which {
 			err := fmt.Errorf("encryption request %d inside TLS, or sent twice", code)
-			return conn, opening{}, clientError{failEncryptionTwice, err}
+			return conn, startupPacket{}, clientError{failEncryptionTwice, err}
 		}
 		*which = true
 		if conn, err = answerEncryption(conn, code, surplus, offer); err != nil {
-			return conn, opening{}, err
+			return conn, startupPacket{}, err
 		}
 	}
 }
@@ -92,14 +94,14 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	return conn, nil
 }
 
-// parseOpening reads the packet that says what the connection is for. It has no errors, because PostgreSQL judges the
+// parseFirst reads the packet that says what the connection is for. It has no errors, because PostgreSQL judges the
 // packet.
-func parseOpening(raw []byte, code uint32) opening {
+func parseFirst(raw []byte, code uint32) startupPacket {
 	switch {
 	case code == wire.CancelRequest:
-		return opening{raw: raw, cancel: true}
+		return startupPacket{raw: raw, cancel: true}
 	case code>>16 != 3:
-		return opening{raw: raw, refused: true}
+		return startupPacket{raw: raw, refused: true}
 	}
 	return parseStartup(raw)
 }
@@ -162,34 +164,40 @@ func (e tornPacket) Error() string {
 }
 func (e tornPacket) Unwrap() error { return e.cause }
 
+// isProbe recognises a client that connected and left without a byte, as health checks do.
+func isProbe(err error) bool {
+	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) &&
+		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+}
+
 // parseStartup reads the parameters that decide whether the session may be answered. PostgreSQL judges everything else:
 // the packet is relayed as it came.
-func parseStartup(raw []byte) opening {
-	o := opening{raw: raw}
+func parseStartup(raw []byte) startupPacket {
+	p := startupPacket{raw: raw}
 	rest := raw[lengthSize+codeSize:]
 	for len(rest) > 0 && rest[0] != 0 {
 		name, value, after, ok := cutParameter(rest)
 		if !ok {
-			return opening{raw: raw, refused: true}
+			return startupPacket{raw: raw, refused: true}
 		}
 		switch name {
 		case "user":
-			o.user = value
+			p.user = value
 		case "database":
-			o.database = value
+			p.database = value
 		case "replication":
 			truth, isBool := wire.ParseBool(value)
-			o.replication = truth || !isBool // a value that is no boolean must not lead to local answers
+			p.replication = truth || !isBool // a value that is no boolean must not lead to local answers
 		}
 		rest = after
 	}
 	if len(rest) != 1 {
-		return opening{raw: raw, refused: true} // its last byte is no terminator
+		return startupPacket{raw: raw, refused: true} // its last byte is no terminator
 	}
-	if o.database == "" {
-		o.database = o.user
+	if p.database == "" {
+		p.database = p.user
 	}
-	return o
+	return p
 }
 
 func cutParameter(b []byte) (name, value string, rest []byte, ok bool) {

@@ -1,17 +1,6 @@
 package proxy
 
-import (
-	"pgflurry/proxy/tally"
-	"pgflurry/report"
-)
-
-// Stats has the counts since the proxy started, as operators see them. Each map has all its labels, including those at
-// zero.
-type Stats struct {
-	report.Answers
-	report.Sessions
-	report.Upstreams // without what is known of each host
-}
+import "pgflurry/proxy/tally"
 
 // Stats adds up the counters of all sessions. It waits for no client, and is cheap enough for a call every second with
 // thousands of sessions.
@@ -24,9 +13,9 @@ func (p *Proxy) Stats() Stats {
 	}
 
 	open := [tally.States]int{}
-	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
-		sum.add(s)
-		open[s.conversation.State()]++
+	for _, e := range all { // a session may end meanwhile, but sum contains none of these yet
+		sum.add(e)
+		open[e.conversation.State()]++
 	}
 	open[tally.Login] += max(clients-len(all)-p.limits.Guests(), 0)
 

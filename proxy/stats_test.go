@@ -112,13 +112,13 @@ func (f *fullTicks) NextN(_ context.Context, n int) (int64, int, error) {
 
 func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
-		s.answers.ctx, s.proxy.counters = t.Context(), newCounters()
-		s.proxy.registry.sessions = map[*session]struct{}{s: {}}
+		s, p := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
+		s.requests.answers.ctx, p.counters = t.Context(), newCounters()
+		p.registry.sessions = map[*ends]struct{}{&s.ends: {}}
 		s.once(t)
-		s.proxy.sources.ids = draw.New(&fullTicks{}, nil)
+		p.sources.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
-		w := s.proxy.Stats().Waits
+		w := p.Stats().Waits
 		within := w.Counts[slices.Index(w.Bounds, time.Millisecond):]
 		if w.Counts[0] != 3 || within[0] != 6 || w.Count() != 6 || w.Sum != 3*time.Millisecond {
 			t.Errorf("the waits are %+v; expected 3 answers at once, and 3 within a millisecond each", w)
@@ -223,8 +223,8 @@ func TestFullSaysThatNoPlaceIsLeft(t *testing.T) {
 
 func TestStatsWaitForNoClient(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.proxy.registry.each(func(s *session) {
-		_ = s.toClient.Do(func(io.Writer) error { // as a session does that waits for its client
+	r.proxy.registry.each(func(e *ends) {
+		_ = e.toClient.Do(func(io.Writer) error { // as a session does that waits for its client
 			told := make(chan Stats)
 			go func() { told <- r.proxy.Stats() }()
 			select {
@@ -338,7 +338,8 @@ func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
 		b.Fatal(err)
 	}
 	for range 10_000 {
-		p.registry.sessions[quietSession(nil, nil)] = struct{}{}
+		s, _ := quietSession(nil, nil)
+		p.registry.sessions[&s.ends] = struct{}{}
 	}
 	for b.Loop() {
 		if st := p.Stats(); st.Open["idle"] != 10_000 {

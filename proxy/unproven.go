@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"net"
 	"os"
 )
 
@@ -12,10 +13,8 @@ import (
 // errUnproven is the cause of failUnproven.
 var errUnproven = errors.New("upstream asked for no proof: the method is peer, trust or the like")
 
-// mustBeProven says whether upstream could take the proxy's account as the client's proof.
-func (s *session) mustBeProven() bool {
-	return !s.proxy.trusting && s.proxy.hosts.all[s.host].Network == "unix" && !isOwnAccount(s.client)
-}
+// mustBeProven says whether a host could take the proxy's account as the client's proof.
+func mustBeProven(h Host, client net.Conn) bool { return h.Network == "unix" && !isOwnAccount(client) }
 
 // isOwn says whether the account of a process is that of this one. An account of another namespace of users has the
 // number unmapped, and so may be any.

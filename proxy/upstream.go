@@ -11,26 +11,28 @@ import (
 )
 
 // reach connects to upstream and sends it the startup packet. If upstream lets nobody in by TLS, it tries without, as
-// libpq does with sslmode=prefer.
-func (s *session) reach(ctx context.Context, login time.Time) error {
-	err := s.start(ctx, func(ctx context.Context) (link, error) { return s.proxy.hosts.dial(ctx, nil) })
-	if err == nil && s.dialer().tls.Mode() == pgtls.Prefer && s.refused(login) {
-		s.upstream.Close()
-		err = s.start(ctx, func(ctx context.Context) (link, error) {
-			ctx, cancel := s.proxy.hosts.limited(ctx)
+// libpq does with sslmode=prefer. The inbox may have upstream's first message.
+func (h *hosts) reach(packet []byte, login time.Time) (*upstreamConn, *frame.Inbox, error) {
+	ctx := context.Background()
+	conn, in, err := h.start(packet, func() (link, error) { return h.dial(ctx, nil) })
+	if err == nil && h.dialer(conn.host).tls.Mode() == pgtls.Prefer && h.refused(conn, in, login) {
+		secure := conn
+		secure.Close()
+		conn, in, err = h.start(packet, func() (link, error) {
+			ctx, cancel := h.limited(ctx)
 			defer cancel()
-			conn, err := s.dialer().dialPlain(ctx, nil, nil)
-			return link{conn, s.host, s.over}, err
+			plain, err := h.dialer(secure.host).dialPlain(ctx, nil, nil)
+			return link{plain, secure.host, secure.over}, err
 		})
+		if err == nil {
+			conn.written.Add(secure.written.Load())
+		}
 	}
 	if err != nil {
-		err = unreachable(err)
+		return nil, nil, unreachable(err)
 	}
-	return err
+	return conn, in, nil
 }
-
-// dialer is the one of the session's host.
-func (s *session) dialer() dialer { return s.proxy.hosts.dialer(s.host) }
 
 // unreachable is the client's error when upstream cannot be reached.
 func unreachable(err error) error {
@@ -40,43 +42,40 @@ func unreachable(err error) error {
 	return clientError{failDial, err}
 }
 
-func (s *session) start(ctx context.Context, dial func(context.Context) (link, error)) error {
+func (h *hosts) start(packet []byte, dial func() (link, error)) (*upstreamConn, *frame.Inbox, error) {
 	began := time.Now()
-	l, err := dial(ctx)
+	l, err := dial()
 	if err != nil {
-		s.proxy.counters.count(connectFailed)
-		return err
+		h.counters.count(connectFailed)
+		return nil, nil, err
 	}
-	s.proxy.counters.count(connectOK)
-	s.proxy.counters.connectTimes.Observe(time.Since(began))
-	upstream := l.Conn
-	s.host, s.over = l.host, l.over
-	s.upstream = &upstreamConn{upstream, frame.NewOutlet(upstream), &s.toUpstream}
-	s.fromUpstream = frame.NewInbox(upstream, s.proxy.sources.buffers)
-	s.fromUpstream.AllowWide()
-	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
-	n, err := upstream.Write(s.opening.raw)
-	s.toUpstream.Add(int64(n))
+	h.counters.count(connectOK)
+	h.counters.connectTimes.Observe(time.Since(began))
+	conn := &upstreamConn{link: l, to: frame.NewOutlet(l.Conn)}
+	n, err := l.Write(packet)
+	conn.written.Add(int64(n))
 	if err != nil {
-		upstream.Close()
-		if s.refusesTLS(err) {
+		l.Close()
+		if conn.refusesTLS(err) {
 			err = clientError{failUpstreamTLS, err}
 		}
-		return err
+		return nil, nil, err
 	}
-	return nil
+	in := frame.NewInbox(l.Conn, h.buffers)
+	in.AllowWide()
+	return conn, in, nil
 }
 
 // refused says whether upstream's first message inside TLS is that pg_hba.conf has no line for it. That message stays
 // in the inbox.
-func (s *session) refused(login time.Time) bool {
-	if _, inside := s.upstream.Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
+func (h *hosts) refused(conn *upstreamConn, in *frame.Inbox, login time.Time) bool {
+	if _, inside := conn.Conn.(pgtls.Conn); !inside || conn.SetReadDeadline(login) != nil {
 		return false
 	}
-	hangUp := func() { s.upstream.Close() } // there is no session yet that could be ended
-	defer context.AfterFunc(s.proxy.ctx, hangUp)()
-	defer context.AfterFunc(s.over, hangUp)()
-	f, err := s.fromUpstream.Await()
-	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == wire.BackendErrorResponse &&
+	hangUp := func() { conn.Close() } // there is no session yet that could be ended
+	defer context.AfterFunc(h.ended, hangUp)()
+	defer context.AfterFunc(conn.over, hangUp)()
+	f, err := in.Await()
+	return conn.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == wire.BackendErrorResponse &&
 		string(wire.ErrorField(f.Body, 'C')) == "28000"
 }

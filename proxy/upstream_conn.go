@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync/atomic"
+	"syscall"
 
 	"pgflurry/proxy/pgtls"
 )
@@ -23,9 +25,9 @@ func (e upstreamReadError) Unwrap() error { return e.cause }
 
 // upstreamConn is a session's connection to upstream.
 type upstreamConn struct {
-	net.Conn
-	to      io.Writer // Conn, or an outlet to it
-	written *atomic.Int64
+	link
+	to      io.Writer    // Conn, or an outlet to it
+	written atomic.Int64 // bytes
 }
 
 func (c *upstreamConn) Write(b []byte) (int, error) {
@@ -52,4 +54,17 @@ func (c *upstreamConn) tls() *tls.ConnectionState {
 	}
 	state := leg.ConnectionState()
 	return &state
+}
+
+// refusesTLS says whether an error before the first ReadyForQuery means that upstream refused the proxy's certificate.
+// In TLS 1.3 a server does so after the handshake and then closes its socket. That close may overtake the alert that
+// says why.
+func (c *upstreamConn) refusesTLS(err error) bool {
+	failed := new(net.OpError)
+	if !errors.As(err, &failed) {
+		return false
+	}
+	_, inside := c.Conn.(pgtls.Conn)
+	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return failed.Op == "remote error" || inside && reset
 }

@@ -11,9 +11,9 @@ import (
 // whose adds to each log line of a session whose it is. log has the session's number and the client's address already.
 // New are user, database, and the proxy's port towards upstream. pg_stat_activity.client_port has that port, so you can
 // find the backend. A Unix socket has none.
-func (s *session) whose(log *slog.Logger) *slog.Logger {
-	fields := []any{"user", s.opening.user, "database", s.opening.database}
-	if local, tcp := s.upstream.LocalAddr().(*net.TCPAddr); tcp {
+func whose(log *slog.Logger, user, database string, upstream net.Conn) *slog.Logger {
+	fields := []any{"user", user, "database", database}
+	if local, tcp := upstream.LocalAddr().(*net.TCPAddr); tcp {
 		fields = append(fields, "upstream_port", local.Port)
 	}
 	return log.With(fields...)
@@ -24,17 +24,17 @@ var serverStops = []string{"57P01", "57P02", "57P03"}
 
 // upstreamFatal notes that upstream has sent a FATAL. Before the first ReadyForQuery that is a refused login. Its text
 // is for the client only.
-func (s *session) upstreamFatal(body []byte) {
+func (e *ends) upstreamFatal(body []byte) {
 	code := string(wire.ErrorField(body, 'C'))
-	if s.conversation.Started() {
-		s.because(closedUpstream)
+	if e.conversation.Started() {
+		e.because(closedUpstream)
 		if slices.Contains(serverStops, code) {
-			s.upstreamLost()
+			e.upstreamLost()
 		}
 		return
 	}
-	s.because(closedRefused)
-	s.log.Info("login refused by PostgreSQL", "sqlstate", code)
+	e.because(closedRefused)
+	e.log.Info("login refused by PostgreSQL", "sqlstate", code)
 }
 
 // isFatal reads the severity of an ErrorResponse from the field that is never translated.

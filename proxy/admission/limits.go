@@ -64,6 +64,7 @@ type Connection struct {
 
 	limits  *Limits
 	login   *Slot // nil: it has logged in, or had to give way
+	slot    *Slot // of its session among the connections to upstream; nil: none
 	gaveWay atomic.Bool
 }
 
@@ -123,11 +124,21 @@ func (c *Connection) GiveWay() {
 // GaveWay says whether the connection had to give way to another.
 func (c *Connection) GaveWay() bool { return c.gaveWay.Load() }
 
+// TakeSlot takes a slot for a session of the connection (Slots.take). The caller gives it back by GiveSlot.
+func (c *Connection) TakeSlot(login time.Time, away func()) (err error) {
+	c.slot, err = c.limits.Sessions.take(c.From, login, away)
+	return err
+}
+
+// GiveSlot gives back the slot that TakeSlot has taken.
+func (c *Connection) GiveSlot() { c.limits.Sessions.give(c.slot) }
+
 // LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
 func (c *Connection) LoggedIn() {
 	c.limits.known.add(c.From)
 	c.limits.logins.Leave(c.login)
 	c.login = nil
+	c.limits.Sessions.keep(c.slot)
 }
 
 // Leave ends the connection.
