@@ -41,7 +41,7 @@ func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	proxy = &Proxy{
-		sources: sources{ids: draw.New(&counter{}, nil), buffers: frame.NewBuffers()},
+		sources: sources{ids: draw.New(&counter{}, nil), patience: patience, buffers: frame.NewBuffers()},
 		limits:  admission.New(new(sync.WaitGroup)),
 	}
 	proxy.sources.counters = &proxy.counters

@@ -37,6 +37,7 @@ type Permission = statement.Permission
 // sources are what the answers of all sessions are made of.
 type sources struct {
 	ids      *draw.Room
+	patience time.Duration
 	whyNot   func(error) Decline // nil: DeclineNoLease in each case
 	buffers  *frame.Buffers
 	counters *counters
@@ -288,7 +289,7 @@ func (a *answers) reserve(tag []byte, n int) error {
 	if tag != nil {
 		return a.reserveNumbers(tag, n)
 	}
-	waited, err := a.ids.Draw(a.ctx, patience, n, &a.runs)
+	waited, err := a.ids.Draw(a.ctx, a.patience, n, &a.runs)
 	a.waited += waited
 	return err
 }

@@ -91,6 +91,7 @@ type Settings struct {
 	Log *slog.Logger
 
 	deafTime time.Duration // tests shorten it
+	patience time.Duration // of an answer for its IDs; tests lengthen it
 }
 
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
@@ -130,7 +131,7 @@ func New(s Settings) (*Proxy, error) {
 		inside:   s.Inside, lost: s.UpstreamLost, counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
-	p.sources = sources{s.IDs, s.WhyNot, frame.NewBuffers(), &p.counters}
+	p.sources = sources{s.IDs, cmp.Or(s.patience, patience), s.WhyNot, frame.NewBuffers(), &p.counters}
 	p.registry.begin()
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())

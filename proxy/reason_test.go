@@ -117,7 +117,7 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 				login = "refused"
 			}
 			c.end(r)
-			if c.reason == "client" {
+			if c.reason == "client" || c.reason == "limit" { // the proxy ends the connection to upstream
 				r.rest(r.upstream)
 			} else {
 				if c.reason == "upstream" || c.reason == "refused" {
