@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ func (x *Parameters) preset(name string) (string, bool) {
 		}
 	}
 	if name == "server_version_num" {
-		return x.versionNumber(), true
+		return strconv.Itoa(x.versionNumber()), true
 	}
 	value, ok := presets[name]
 	return value, ok
@@ -59,7 +60,7 @@ var presets = map[string]string{
 }
 
 // versionNumber is server_version as a number, such as 150004 for 15.4.
-func (x *Parameters) versionNumber() string {
+func (x *Parameters) versionNumber() int {
 	version, _ := x.get("server_version")
 	end := strings.IndexFunc(version, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	if end >= 0 {
@@ -68,7 +69,7 @@ func (x *Parameters) versionNumber() string {
 	major, minor, _ := strings.Cut(version, ".")
 	a, _ := strconv.Atoi(major)
 	b, _ := strconv.Atoi(minor)
-	return strconv.Itoa(a*10_000 + b)
+	return a*10_000 + b
 }
 
 // spelling is the name of a setting as SHOW writes it.
@@ -163,7 +164,7 @@ func (x *Parameters) accept(name string, values []string) (lower, value string, 
 		"default_transaction_deferrable", "transaction_deferrable":
 		value, err = boolean(lower, value)
 	case "application_name":
-		value = ascii(value)
+		value = ascii(value, x.versionNumber() >= 160_000)
 	}
 	return lower, value, err
 }
@@ -202,15 +203,21 @@ func boolean(name, value string) (string, error) {
 	return "off", nil
 }
 
-// ascii replaces each byte that is no printable ASCII by a question mark.
-func ascii(value string) string {
-	b := []byte(value)
-	for i, c := range b {
-		if c < ' ' || c > '~' {
-			b[i] = '?'
+// ascii replaces each byte that is no printable ASCII: by an escape such as \xe9, as PostgreSQL has it from version 16
+// on, or by a question mark.
+func ascii(value string, escapes bool) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		switch {
+		case ' ' <= c && c <= '~':
+			b.WriteByte(c)
+		case escapes:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte('?')
 		}
 	}
-	return string(b)
+	return b.String()
 }
 
 // quoteNames writes a list of names as search_path shows it.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,8 +146,12 @@ func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
 	askedFirst.conn.Write(packet(3<<16, "user", "idlogin_one", "database", database))
 	askedFirst.logIn("right")
 	for _, line := range askedFirst.told {
-		if rest, is := strings.CutPrefix(line, `S "`); is {
-			name, value, _ := strings.Cut(strings.TrimSuffix(rest, `\x00"`), `\x00`)
+		if quoted, is := strings.CutPrefix(line, "S "); is {
+			said, err := strconv.Unquote(quoted)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			name, value, _ := strings.Cut(strings.TrimSuffix(said, "\x00"), "\x00")
 			parameters[name] = value
 		}
 	}
