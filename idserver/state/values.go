@@ -203,8 +203,8 @@ func boolean(name, value string) (string, error) {
 	return "off", nil
 }
 
-// ascii replaces each byte that is no printable ASCII: by an escape such as \xe9, as PostgreSQL has it from version 16
-// on, or by a question mark.
+// ascii replaces each byte that is no printable ASCII. From version 16 on PostgreSQL writes an escape such as \xe9, and
+// before a question mark.
 func ascii(value string, escapes bool) string {
 	var b strings.Builder
 	for _, c := range []byte(value) {
