@@ -2,6 +2,7 @@ package copies
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -153,7 +154,9 @@ func TestDatabasesThatCannotBeLookedIntoAreNamed(t *testing.T) {
 	server.Exec(t, admin, "ALTER DATABASE copies_hidden_2 ALLOW_CONNECTIONS false")
 	var said string
 	s.up(copied, migrations.Settings{Moved: true, Say: func(sentence string) { said += sentence + "\n" }})
-	if want := "could not be looked into: copies_hidden_2. "; !strings.Contains(said, want) {
-		t.Errorf("it does not say %q:\n%s", want, said)
+	_, hidden, _ := strings.Cut(said, "could not be looked into: ")
+	// Other tests of this cluster have such databases, too.
+	if named, _, _ := strings.Cut(hidden, ". "); !slices.Contains(strings.Split(named, ", "), "copies_hidden_2") {
+		t.Errorf("copies_hidden_2 is not among the databases that could not be looked into:\n%s", said)
 	}
 }
