@@ -4,8 +4,11 @@ package report
 const (
 	Direct    = "direct" // PostgreSQL, with nothing in front
 	PgBouncer = "PgBouncer"
+	HAProxy   = "HAProxy"
 	Nextval   = "nextval"
 	Redis     = "Redis INCR"
+	// Limit is the program in C that answers fixed bytes, with the fewest system calls.
+	Limit = "the least, in C"
 	// ClockReading is one reading of the monotonic clock: no ID with a time can be made without one. It is the base for
 	// everything in process.
 	ClockReading = "one reading of the clock"

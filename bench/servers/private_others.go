@@ -23,6 +23,8 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 	}{
 		{n.Passwords || n.IDDatabase, p.startLogins},
 		{n.Pooler, p.startPooler},
+		{n.Balancer, p.startBalancer},
+		{n.Limit, p.startLimit},
 		{n.Redis, p.startRedis},
 		{n.MariaDB, p.startMariaDB},
 		{n.Idle, p.startIdle},

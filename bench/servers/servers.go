@@ -27,6 +27,8 @@ type Servers struct {
 	IDDatabase Server
 	// Login is the role of clients with a password (SCRAM); nil: the one in the URLs.
 	Login *url.Userinfo
+	// Balancer is HAProxy in TCP mode before PostgreSQL. Limit answers fixed bytes; PostgreSQL takes no part.
+	Balancer, Limit Server
 	// Idle is a proxy without clients, with a window of IdleWindow.
 	Idle Server
 	// Binaries is the folder of PostgreSQL's programs; empty: not known.
@@ -35,7 +37,7 @@ type Servers struct {
 
 // Needs are the servers that a benchmark needs besides PostgreSQL and the proxy.
 type Needs struct {
-	Pooler, Redis, MariaDB, Idle, IDDatabase bool
+	Pooler, Redis, MariaDB, Idle, IDDatabase, Balancer, Limit bool
 	// Passwords: clients log in with a password, and PgBouncer pools transactions, as in production.
 	Passwords bool
 }

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"slices"
 
 	"pgflurry/bench/driver"
 	"pgflurry/bench/report"
@@ -39,14 +40,28 @@ type PassThrough struct {
 // contenders are those with a server.
 func (b PassThrough) contenders() (names []string, targets map[string]servers.Server) {
 	targets = map[string]servers.Server{
-		report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler, Pgflurry: b.Servers.Proxy,
+		report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler,
+		report.HAProxy: b.Servers.Balancer, Pgflurry: b.Servers.Proxy,
 	}
-	for _, name := range []string{report.Direct, report.PgBouncer, Pgflurry} {
+	for _, name := range []string{report.Direct, report.PgBouncer, report.HAProxy, Pgflurry} {
 		if targets[name].URL != "" {
 			names = append(names, name)
 		}
 	}
 	return names, targets
+}
+
+// NotRun lists the contenders without a server, and why.
+func (b PassThrough) NotRun() (all []string) {
+	for name, of := range map[string]servers.Server{
+		report.PgBouncer: b.Servers.Pooler, report.HAProxy: b.Servers.Balancer,
+	} {
+		if of.Missing != "" {
+			all = append(all, name+": "+of.Missing)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Plan makes the trials. The caller fills in rounds, times and seed.

@@ -54,6 +54,7 @@ func everywhere() servers.Servers {
 		Postgres: servers.Server{URL: "p", PID: 1}, Proxy: servers.Server{URL: "x", PID: 2},
 		Pooler: servers.Server{URL: "b", PID: 3}, Redis: servers.Server{URL: "r", PID: 4},
 		MariaDB: servers.Server{URL: "m", PID: 5}, IDDatabase: servers.Server{URL: "i", PID: 6},
+		Balancer: servers.Server{URL: "h", PID: 7}, Limit: servers.Server{URL: "l", PID: 8},
 	}
 }
 

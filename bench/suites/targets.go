@@ -76,16 +76,20 @@ func (b Targets) Prepare(ctx context.Context) error {
 // Needs are the servers of the workloads, besides PostgreSQL and the proxy.
 func (b Targets) Needs() servers.Needs {
 	return servers.Needs{
+		Limit: slices.Contains(b.Workloads, SingleWorkload),
 		Redis: slices.Contains(b.Workloads, cpuWorkload), Idle: slices.Contains(b.Workloads, idleWorkload),
 	}
 }
 
 // NotRun lists the trials without a server, and why.
-func (b Targets) NotRun() []string {
+func (b Targets) NotRun() (all []string) {
 	if b.Needs().Redis && b.Servers.Redis.URL == "" {
-		return []string{report.Redis + ": " + b.Servers.Redis.Missing}
+		all = append(all, report.Redis+": "+b.Servers.Redis.Missing)
 	}
-	return nil
+	if b.Needs().Limit && b.Servers.Limit.URL == "" {
+		all = append(all, report.Limit+": "+b.Servers.Limit.Missing)
+	}
+	return all
 }
 
 // Plan makes the trials. The caller fills in rounds, times and seed.
@@ -140,14 +144,30 @@ func (b Targets) single(p *trial.Plan) error {
 		scripted{proxied, "sources/next_snowflake.sql", true}
 	function := scripted{inDatabase, "sources/next_snowflake.sql", false}
 	for _, clients := range b.Clients {
-		b.pgbench(p, trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload),
-			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
+		w, run := trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload),
+			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}
+		b.pgbench(p, w, run, nextval, through, function)
+		b.limit(p, w, run)
 	}
 	for _, clients := range b.Clients {
-		b.pgbench(p, trial.WithClients(singleSimple, clients, "IDs", SingleWorkload),
-			driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}, nextval, through)
+		w, run := trial.WithClients(singleSimple, clients, "IDs", SingleWorkload),
+			driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}
+		b.pgbench(p, w, run, nextval, through)
+		b.limit(p, w, run)
 	}
 	return nil
+}
+
+// limit adds the same workload of the program that does the least. PostgreSQL takes no part.
+func (b Targets) limit(p *trial.Plan, w trial.Workload, run driver.PgbenchRun) {
+	if b.Servers.Limit.URL == "" {
+		return
+	}
+	run.Script = "sources/next_snowflake.sql"
+	p.WatchProcess(report.Limit, trial.Middle, b.Servers.Limit.PID)
+	p.Trials = append(p.Trials, trial.Trial{
+		Workload: w, Contender: report.Limit, Run: b.Pgbench.Against(run, b.Servers.Limit.URL),
+	})
 }
 
 func (b Targets) pipelined(p *trial.Plan) error {

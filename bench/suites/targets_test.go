@@ -27,14 +27,14 @@ func targetTrials(t *testing.T, there servers.Servers) []trial.Trial {
 // figuresOf gives every trial the same ratio to all others, and the layout's speed.
 func figuresOf(trials []trial.Trial, ratio float64) (figures []report.Figure) {
 	always := statistics.Spread{Low: ratio, Median: ratio, High: ratio, N: 9}
-	to := map[string]statistics.Spread{report.Nextval: always, report.Redis: always}
+	to := map[string]statistics.Spread{report.Limit: {Median: ratio}, report.Nextval: always, report.Redis: always}
 	for _, one := range trials {
 		f := report.Figure{
 			Workload: one.Workload.Name, Task: one.Workload.Task, Clients: one.Workload.Clients,
 			Contender: one.Contender, PerSecond: statistics.Spread{Median: layoutRate},
 		}
 		switch f.Contender {
-		case report.Nextval, report.Redis:
+		case report.Nextval, report.Redis, report.Limit:
 		default:
 			f.Ratios, f.CPURatios = to, to
 		}
@@ -54,12 +54,13 @@ func redisThere() servers.Servers {
 
 func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 	trials := targetTrials(t, redisThere())
-	// three numbers of clients in two modes; pipelined; two of processor time; batch; the function at four numbers; two
-	// inserts; bulk; idle
-	const want = 6 + 1 + 2 + 1 + 4 + 2 + 1 + 1
+	// Three numbers of clients in two modes, and four to the program in C. Pipelined; two of processor time; batch; the
+	// function at four numbers; two inserts; bulk; idle
+	const want = 6 + 8 + 1 + 2 + 1 + 4 + 2 + 1 + 1
 	for ratio, missed := range map[float64][]string{
-		1:   {"1 client: proxy to `nextval`", "16 clients: proxy", "64 clients: proxy", "50 pipelined"},
-		0.1: {"proxy to `nextval`", "function in the database", "bigserial"},
+		1: {"1 client: proxy to `nextval`", "16 clients: proxy to `nextval`", "64 clients: proxy to `nextval`",
+			"50 pipelined", "Redis"},
+		0.1: {"proxy to `nextval`", "proxy to the least", "function in the database", "bigserial"},
 		9:   {"Redis"},
 	} {
 		verdicts, claims := TargetVerdicts(figuresOf(trials, ratio)), make(map[string]bool)

@@ -17,7 +17,8 @@ var (
 
 const (
 	pipelinedToNextval = 5.0
-	cpuToRedis         = 1.0
+	cpuToRedis         = 0.95
+	singleToLimit      = 0.95
 	batchOfLayout      = 0.9
 	bulkTimesOfNextval = 3.1
 	writesPerIdleThird = 1.1    // a renewal comes after a third of the window, plus or minus a tenth of that
@@ -42,13 +43,18 @@ func TargetVerdicts(figures []report.Figure) (all []report.Verdict) {
 		if v, has := verdictOf(f); has {
 			all = append(all, v)
 		}
+		if toLimit, has := f.Ratios[report.Limit]; has && f.Contender == proxied && isSingle(f) {
+			all = append(all, report.AtLeast(f.Workload+": proxy to the least, in C", toLimit, singleToLimit))
+		}
 	}
 	return all
 }
 
+func isSingle(f report.Figure) bool { return f.Task == singlePrepared || f.Task == singleSimple }
+
 func verdictOf(f report.Figure) (report.Verdict, bool) {
 	toNextval, compared := f.Ratios[report.Nextval]
-	single := f.Task == singlePrepared || f.Task == singleSimple
+	single := isSingle(f)
 	switch {
 	case f.Contender == proxied && single:
 		target, has := singleToNextval[f.Clients]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,12 +69,14 @@ func reportsEveryContender(t *testing.T, workloads string, count int) {
 	said := measured(t, command(t, out, "proxy", "--workloads", workloads, "--clients", "2", "--rounds", "1",
 		"--duration", "1s", "--seed", "1"))
 	r := read(t, out)
-	contenders := []string{report.Direct, report.PgBouncer, suites.Pgflurry}
+	contenders := []string{report.Direct, report.PgBouncer, report.HAProxy, suites.Pgflurry}
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)
 		}
-		contenders = []string{report.Direct, suites.Pgflurry}
+		contenders = slices.DeleteFunc(contenders, func(name string) bool {
+			return slices.ContainsFunc(r.NotRun, func(reason string) bool { return strings.HasPrefix(reason, name+": ") })
+		})
 	}
 	cells := make(map[string]bool)
 	for _, f := range r.Figures {

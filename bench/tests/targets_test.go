@@ -21,7 +21,7 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	out := t.TempDir()
 	said := measured(t, command(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s"))
 	r := read(t, out)
-	figures, verdicts := 5+2+3+1+4+2+1, 2+1+2+1+1+2+1+1
+	figures, verdicts := 7+2+3+1+4+2+1, 4+1+2+1+1+2+1+1
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_REDIS") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)
@@ -34,13 +34,13 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	}
 	for _, f := range r.Figures {
 		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil ||
-			(f.WAL == nil) != (f.Contender == report.Redis) {
+			(f.WAL == nil) != (f.Contender == report.Redis || f.Contender == report.Limit) {
 			t.Errorf("incomplete: %+v", f)
 		}
 	}
 	for _, s := range r.Samples {
 		if (s.Opening == nil) != connectBefore[s.Workload] ||
-			s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database] <= 0) {
+			s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database]+s.Opening.CPU[trial.Middle] <= 0) {
 			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run",
 				s.Workload, s.Contender, s.Opening)
 		}

@@ -244,7 +244,7 @@ func (m *measurement) head(what subject, on servers.Servers) (*report.Report, er
 	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
 	for name, server := range map[string]servers.Server{
 		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB,
-		"idle proxy": on.Idle, "ID database": on.IDDatabase,
+		"idle proxy": on.Idle, "ID database": on.IDDatabase, "HAProxy": on.Balancer, "C compiler": on.Limit,
 	} {
 		if server.Version != "" {
 			r.Versions[name] = server.Version

@@ -19,8 +19,8 @@ func newProxy() *cobra.Command {
 	return choosing(&cobra.Command{
 		Use:   "proxy",
 		Short: "What a statement costs that the proxy only passes on",
-		Long: `proxy starts a private PostgreSQL, the proxy and, if it is installed, PgBouncer in session mode. It gives
-the same work to PostgreSQL directly and through each of the two:
+		Long: `proxy starts a private PostgreSQL and the proxy. If they are installed, it also starts PgBouncer in session
+mode and HAProxy in TCP mode. It gives the same work to PostgreSQL directly and through each of them:
 
   select     SELECT 1 with pgbench, simple, extended and prepared, for each number of --clients
   pipelined  50 statements a round trip with pgbench, 8 clients
@@ -42,20 +42,17 @@ func passThrough(workloads []string, clients []int) subject {
 			Kind: report.KindPassThrough, Title: "Statements that are passed on",
 			Command: "proxy --workloads " + strings.Join(workloads, ","),
 		},
-		bases:    []string{report.Direct, report.PgBouncer},
+		bases:    []string{report.Direct, report.PgBouncer, report.HAProxy},
 		drivers:  []string{pgx},
-		needs:    servers.Needs{Pooler: true},
+		needs:    servers.Needs{Pooler: true, Balancer: true},
 		verdicts: suites.PassThroughVerdicts,
 		plan: func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error) {
 			pgbench, err := withPgbench(ctx, on, folder, r)
 			if err != nil {
 				return trial.Plan{}, err
 			}
-			if on.Pooler.Missing != "" {
-				r.Versions["PgBouncer"] = "none"
-				r.NotRun = append(r.NotRun, report.PgBouncer+": "+on.Pooler.Missing)
-			}
 			b := suites.PassThrough{Servers: on, Pgbench: pgbench, Workloads: workloads, Clients: clients}
+			r.NotRun = append(r.NotRun, b.NotRun()...)
 			if slices.Contains(workloads, suites.RowsWorkload) || slices.Contains(workloads, suites.CopyWorkload) {
 				if b.Rows, err = driver.NewRows(ctx, on.Postgres.URL); err != nil {
 					return trial.Plan{}, err

@@ -21,7 +21,8 @@ func newTargets() *cobra.Command {
 beside the one that it is to beat, and says which targets are reached:
 
   single     one ID a round trip, prepared and simple, with pgbench, for each number of --clients: next_snowflake
-             through the proxy and (prepared) by the function in the database, to nextval in PostgreSQL
+             through the proxy and (prepared) by the function in the database, to nextval in PostgreSQL. With a C
+             compiler the proxy is also compared with the program that does the least: it answers fixed bytes
   pipelined  50 a round trip with pgbench, 8 clients: the proxy, to nextval in PostgreSQL
   cpu        processor time of the servers for one ID, asked by fixed bytes from one plain socket: the proxy, to
              Redis INCR
@@ -45,7 +46,7 @@ func targets(workloads []string, clients []int) subject {
 		report: report.Report{
 			Kind: report.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ","),
 		},
-		bases:   []string{report.Nextval, report.Redis},
+		bases:   []string{report.Nextval, report.Redis, report.Limit},
 		drivers: []string{pgx},
 		needs:   suites.Targets{Workloads: workloads}.Needs(),
 		verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict {
