@@ -98,6 +98,11 @@ func Rows(host string) []Row {
 			Help: "connection string of the database with the worker table (required)",
 		},
 		{
+			Name: "lease-password-command", To: func(g *Given) any { return &g.PasswordCommand },
+			Help: "`COMMAND` for sh that writes the password of the lease role, if that soon ends. " +
+				"A second line, such as 10m, says for how long it is kept",
+		},
+		{
 			Name: "databases", To: func(g *Given) any { return &g.Databases },
 			Reload: Reloads,
 			Help:   "databases whose sessions are answered (default: the lease database)",

@@ -49,6 +49,9 @@ type Settings struct {
 	UnixUpstreamTrustsClients bool
 	// Lease is the database with the worker table, and the role there (--lease-database). Required.
 	Lease Lease
+	// PasswordCommand is a command line for sh that writes the password of that role (connstring.PasswordCommand);
+	// empty: the connection string has it, or none is needed.
+	PasswordCommand string
 	// Databases are those whose sessions are answered. Empty: the lease database.
 	Databases []string
 	// Name is the node's (--node), 1 to 255 characters. It stays the same after a restart, and then gets its last

@@ -28,6 +28,7 @@ func Explain(err error) error {
 	cause := LastCause(failed)
 	text, advice := cause.Error(), ""
 	var said *pgconn.PgError
+	var none noPassword
 	var length *pgproto3.ExceededMaxBodyLenErr
 	switch {
 	case errors.As(cause, &said):
@@ -42,6 +43,8 @@ func Explain(err error) error {
 		if said.Code == "28P01" { // wrong password
 			advice = "Give the password in PGPASSWORD, in ~/.pgpass or in the URL."
 		}
+	case errors.As(cause, &none):
+		advice = none.Hint()
 	case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, os.ErrDeadlineExceeded):
 		text = "no answer in time"
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):

@@ -3,11 +3,13 @@ package node
 import (
 	"context"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/config"
+	"pgflurry/connstring"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
@@ -63,6 +65,21 @@ func (n *Node) Reload(s config.Settings) error {
 // connects. pgx reads the password after this hook, from the same value.
 func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	n.password.Store(&way.Password)
+	if n.settings.PasswordCommand != "" {
+		command := connstring.NewPasswordCommand(n.settings.PasswordCommand)
+		way.AfterNetConnect = func(ctx context.Context, config *pgconn.Config, conn net.Conn) (_ net.Conn, err error) {
+			config.Password, err = command.Password(ctx)
+			return conn, err
+		}
+		closes := way.OnPgError
+		way.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+			if strings.HasPrefix(err.Code, "28") { // the next connection asks for another one
+				command.Forget()
+			}
+			return closes(conn, err)
+		}
+		return way
+	}
 	way.AfterNetConnect = func(_ context.Context, config *pgconn.Config, conn net.Conn) (net.Conn, error) {
 		config.Password = *n.password.Load()
 		return conn, nil

@@ -75,7 +75,7 @@ func reportsEveryContender(t *testing.T, workloads string, count int) {
 			t.Fatalf("not run: %v", r.NotRun)
 		}
 		contenders = slices.DeleteFunc(contenders, func(name string) bool {
-			return slices.ContainsFunc(r.NotRun, func(reason string) bool { return strings.HasPrefix(reason, name+": ") })
+			return slices.ContainsFunc(r.NotRun, func(why string) bool { return strings.HasPrefix(why, name+": ") })
 		})
 	}
 	cells := make(map[string]bool)

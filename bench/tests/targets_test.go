@@ -40,7 +40,8 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	}
 	for _, s := range r.Samples {
 		if (s.Opening == nil) != connectBefore[s.Workload] ||
-			s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database]+s.Opening.CPU[trial.Middle] <= 0) {
+			s.Opening != nil && (s.Opening.Operations == 0 ||
+				s.Opening.CPU[trial.Database]+s.Opening.CPU[trial.Middle] <= 0) {
 			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run",
 				s.Workload, s.Contender, s.Opening)
 		}

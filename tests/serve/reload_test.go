@@ -279,6 +279,42 @@ func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 	}
 }
 
+func TestAPasswordThatEndsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	const role = "short_lived"
+	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
+		"CALL pgflurry.grant_lease('"+role+"')")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role) })
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) {
+		if err := os.WriteFile(file, []byte(token+"\n1h\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host,
+		"--lease-database", server.As(t, direct, role, ""), "--lease-password-command", "cat "+file).Proxy(direct)
+	p.Leased()
+	load := drawing(t, p.URL, 2)
+
+	// The kept password is refused once, although its hour is not over. Then the program gives another one.
+	server.Exec(t, direct, "ALTER ROLE "+role+" PASSWORD 'new'")
+	write("new")
+	const own = "FROM pg_stat_activity WHERE usename = '" + role + "'"
+	super := server.Connect(t, direct)
+	before := server.Values[int](t, super, "SELECT pid "+own)
+	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
+	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
+	load.end()
+	p.Signal(syscall.SIGTERM)
+	p.End()
+	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
+	if released := server.Value[int](t, super, givenBack); released != 1 {
+		t.Errorf("%d workers were given back:\n%s", released, p.Output())
+	}
+}
+
 func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pgflurry.toml")

@@ -19,8 +19,8 @@ func newProxy() *cobra.Command {
 	return choosing(&cobra.Command{
 		Use:   "proxy",
 		Short: "What a statement costs that the proxy only passes on",
-		Long: `proxy starts a private PostgreSQL and the proxy. If they are installed, it also starts PgBouncer in session
-mode and HAProxy in TCP mode. It gives the same work to PostgreSQL directly and through each of them:
+		Long: `proxy starts a private PostgreSQL and the proxy. If they are installed, it also starts PgBouncer in
+session mode and HAProxy in TCP mode. It gives the same work to PostgreSQL directly and through each:
 
   select     SELECT 1 with pgbench, simple, extended and prepared, for each number of --clients
   pipelined  50 statements a round trip with pgbench, 8 clients

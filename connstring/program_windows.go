@@ -1,0 +1,5 @@
+package connstring
+
+import "os/exec"
+
+func endWithChildren(*exec.Cmd) {}
