@@ -109,7 +109,7 @@
 // # Which database answers
 //
 // A connection stays at the server where it was opened. So no write uses an old one (package fresh), and the row that
-// is at the address now decides. Suspect makes the connection old and the renewal due at once. If a lease is lost
+// is at the address now decides. A suspicion makes the connection old and the renewal due at once. If a lease is lost
 // because another database answers, the address may lead to two by turns. Then the keeper takes at most one worker in
 // the time that a worker rests; otherwise it would use up all of them.
 //
@@ -135,5 +135,5 @@
 //  9. Run is one goroutine; when it has returned no connection and no goroutine is left.
 //
 // Goroutine: the caller starts Keeper.Run, ends it through its context, and waits for it to return. There is no other.
-// Granted, Stats and Suspect are safe for concurrent use.
+// Granted and Stats are safe for concurrent use.
 package lease

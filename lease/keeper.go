@@ -44,9 +44,15 @@ type Settings struct {
 	// the window right after an acquisition, which each renewal doubles; default 5 s, at most Window
 	FirstWindow time.Duration
 
-	Log    *slog.Logger                               // default: discards
-	Wait   func(context.Context, time.Duration) error // default: a timer; ends early with the context's error
-	Jitter func() float64                             // in [0, 1); default: random
+	// Suspicion renews a held lease at once, but not more often than once a second. Pass the one of the Store's
+	// connections, which makes them old. Default: none.
+	Suspicion *fresh.Suspicion
+
+	Log    *slog.Logger   // default: discards
+	Jitter func() float64 // in [0, 1); default: random
+	// Wait returns after a time, when the context ends, or when the channel is closed. It says whether the channel was.
+	// Default: fresh.Rest.
+	Wait func(context.Context, time.Duration, <-chan struct{}) bool
 
 	// explains an error for the log, with a hint if there is one; default: the error itself
 	Explain func(error) error
@@ -64,13 +70,14 @@ const (
 
 // Keeper holds one worker for one process: it acquires, renews, and acquires again.
 type Keeper struct {
-	store    Store
-	issuer   Issuer
-	clock    *Clock
-	log      *slog.Logger
-	wait     func(context.Context, time.Duration) error
-	explain  func(error) error
-	protocol protocol
+	store     Store
+	issuer    Issuer
+	clock     *Clock
+	suspicion *fresh.Suspicion
+	log       *slog.Logger
+	wait      func(context.Context, time.Duration, <-chan struct{}) bool
+	explain   func(error) error
+	protocol  protocol
 
 	issued      atomic.Pointer[issued] // never nil; only the keeper's goroutine writes it
 	granted     chan struct{}          // closed with the first grant
@@ -82,10 +89,6 @@ type Keeper struct {
 	ended   bool          // whether the end of the grant was logged
 	ungated bool          // whether the lack of a gate was logged
 	record  *record       // of Stats
-
-	suspecting sync.Mutex         // guards both
-	suspected  bool               // since the last look at it
-	wake       context.CancelFunc // ends the wait under way, if there is one
 }
 
 // issued is what the issuer has: its present grant, or the last one. It outlives a lost lease, because the issuer may
@@ -102,9 +105,9 @@ func NewKeeper(s Settings) (*Keeper, error) {
 		return nil, err
 	}
 	k := &Keeper{
-		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
-		granted: make(chan struct{}), failing: logs.Reminder{Every: logs.RemindEvery},
-		ahead: logs.Reminder{Every: logs.RemindEvery}, record: newRecord(), wake: func() {},
+		store: s.Store, issuer: s.Issuer, clock: s.Clock, suspicion: s.Suspicion, log: s.Log, wait: s.Wait,
+		explain: s.Explain, granted: make(chan struct{}), failing: logs.Reminder{Every: logs.RemindEvery},
+		ahead: logs.Reminder{Every: logs.RemindEvery}, record: newRecord(),
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -122,14 +125,14 @@ func (s Settings) withDefaults() Settings {
 	if s.FirstWindow == 0 {
 		s.FirstWindow = min(defaultFirstWindow, s.Window)
 	}
+	if s.Suspicion == nil {
+		s.Suspicion = new(fresh.Suspicion)
+	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	if s.Wait == nil {
-		s.Wait = func(ctx context.Context, d time.Duration) error {
-			fresh.Rest(ctx, d, nil)
-			return ctx.Err()
-		}
+		s.Wait = fresh.Rest
 	}
 	if s.Jitter == nil {
 		s.Jitter = mathrand.Float64
@@ -166,39 +169,6 @@ func (s Settings) check() error {
 // Granted is closed when the first grant has been handed to the issuer.
 func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 
-// Suspect says that the row of the lease may be at another server by now. A held lease is renewed at once, but not more
-// often than once a second. The Store must count its connection as old by then; a Store over PostgreSQL does so if its
-// rules have a Suspicion. Suspect waits for nobody, and is safe for concurrent use.
-func (k *Keeper) Suspect() {
-	k.suspecting.Lock()
-	defer k.suspecting.Unlock()
-	k.suspected = true
-	k.wake()
-}
-
-// doubt passes a suspicion on to the protocol.
-func (k *Keeper) doubt() {
-	k.suspecting.Lock()
-	defer k.suspecting.Unlock()
-	if k.suspected {
-		k.suspected = false
-		k.protocol.suspect()
-	}
-}
-
-// rest waits. Suspect ends the wait.
-func (k *Keeper) rest(ctx context.Context, d time.Duration) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	k.suspecting.Lock()
-	k.wake = cancel
-	suspected := k.suspected
-	k.suspecting.Unlock()
-	if !suspected {
-		_ = k.wait(ctx, d)
-	}
-}
-
 // Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile. Then it seals the issuer,
 // releases the worker and returns nil. It returns an error only if no later attempt could succeed: a grant that the
 // issuer refuses, or before the first grant ErrNamespaceMismatch or ErrElsewhere. The issuer is sealed then, too.
@@ -218,8 +188,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 // even after a panic.
 func (k *Keeper) keep(ctx context.Context) error {
 	defer k.issuer.Seal()
+	suspected := k.suspicion.Next()
 	for ctx.Err() == nil {
-		k.doubt()
 		next := k.protocol.next(k.clock.Monotonic(), k.clock.Now())
 		var err error
 		switch {
@@ -229,7 +199,10 @@ func (k *Keeper) keep(ctx context.Context) error {
 			err = k.renew(ctx, *next.renew, next.limit)
 		default:
 			k.logEnd()
-			k.rest(ctx, next.wait)
+			if k.wait(ctx, next.wait, suspected) {
+				suspected = k.suspicion.Next()
+				k.protocol.suspect()
+			}
 		}
 		if err != nil {
 			k.log.Error("the lease ends for good", "cause", err)

@@ -53,11 +53,11 @@ func TestASuspicionRenewsAHeldLeaseAtOnceAndManyRenewItOnceASecond(t *testing.T)
 	s := &script{}
 	keep(t, s, func(k *Keeper) {
 		time.Sleep(1200 * time.Millisecond)
-		k.Suspect()
+		k.suspicion.Raise()
 		synctest.Wait()
 		s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "grant 7 [1000000, 1011200)")
 		for range 2500 {
-			k.Suspect()
+			k.suspicion.Raise()
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()
@@ -72,7 +72,7 @@ func TestASuspicionDuringARenewalRenewsOnceMore(t *testing.T) {
 	var k *Keeper
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
 		if len(s.story()) == 3 {
-			k.Suspect() // this renewal may go over the old connection
+			k.suspicion.Raise() // this renewal may go over the old connection
 		}
 		return s.raise(r), nil
 	}
@@ -88,7 +88,7 @@ func TestASuspicionHurriesNoAttemptAfterAFailureAndNoAcquisition(t *testing.T) {
 	suspecting := func(k *Keeper) {
 		go func() {
 			for range 10_000 {
-				k.Suspect()
+				k.suspicion.Raise()
 				time.Sleep(time.Millisecond)
 			}
 		}()

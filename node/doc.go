@@ -18,7 +18,6 @@
 //	address.go       where others reach the node
 //	supply.go        generator and keeper         namespace.go         which ID space
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
-//	suspicion.go     the event that makes the node's own connections old, and whom it wakes
 //	upstream.go      how the lease role reaches the upstream
 //	primary.go       its hosts, and which is the primary, with --upstream-primary
 //	admin.go         the operators' side
@@ -57,8 +56,14 @@
 //
 // An address may lead to another server at any time, and nothing says so. So the node asks over no old connection
 // (package fresh). Those of looks are replaced after 30 s at most, and each renewal of a usual window has a new one.
-// Some events make all of them old at once, and then a look and a renewal come at once (suspicion.go). Replacements
-// have one pace, however many databases there are.
+// A suspicion (fresh.Suspicion) makes all of them old at once, and then the looks and the lease's renewal come at once.
+// Replacements have one pace, however often it is raised and however many databases there are. Its reasons are:
+//
+//   - upstream ended a session whose client was still there
+//   - a connection of the node was lost, or another server refused its login (package fresh raises these)
+//   - Reload
+//   - another primary
+//   - a look finds another place, or segments find another database
 //
 // # What may change
 //
@@ -97,8 +102,7 @@
 // Run starts one for each part, and waits for all of them:
 //
 //   - Serve of the proxy, which starts those of the sessions
-//   - supply, which runs the keeper, wakes it after a suspicion, and starts the survey and the watch, one goroutine a
-//     database
+//   - supply, which runs the keeper, and starts the survey and the watch, one goroutine a database
 //   - the reader of accounts
 //   - a source of segments for each database, with goroutines of its own
 //   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host, and one that waits for another primary

@@ -78,7 +78,6 @@ func (u *supply) run(ctx context.Context, look func(context.Context, namespace.N
 		}
 		close(u.answering)
 	})
-	beside.Go(func() { passOn(ctx, u.rules.Suspicion, keeper) })
 	if surveyPause(u.settings) > 0 {
 		beside.Go(func() { u.newSurvey(keeper).run(ctx) })
 	}
@@ -108,7 +107,7 @@ func (u *supply) newGenerator(ns namespace.Namespace) (*generator.Generator, *le
 	keeper, err := lease.NewKeeper(lease.Settings{
 		Namespace: ns.ID, Store: lease.NewPostgres(&u.lease.Config, rules), Issuer: g, Clock: clock,
 		Node: u.settings.Name, Address: u.address(), Version: u.settings.Version, Range: workers,
-		Window: u.settings.Window, Log: u.log, Explain: connstring.Explain,
+		Window: u.settings.Window, Suspicion: rules.Suspicion, Log: u.log, Explain: connstring.Explain,
 	})
 	return g, keeper, err
 }

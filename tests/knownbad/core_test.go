@@ -104,21 +104,14 @@ func (h *house) start(node, url string) *core {
 }
 
 // wait is the keeper's wait. While the core is asleep it does not end.
-func (c *core) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func (c *core) wait(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
+	suspected := fresh.Rest(ctx, d, woken)
 	select {
 	case <-c.asleep:
 		<-ctx.Done()
-		return ctx.Err()
 	default:
-		return nil
 	}
+	return suspected
 }
 
 // granted waits for the first grant.

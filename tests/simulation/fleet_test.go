@@ -223,9 +223,9 @@ func (m *member) goOn(err error) {
 	}
 }
 
-func (m *member) wait(_ context.Context, d time.Duration) error {
+func (m *member) wait(_ context.Context, d time.Duration, _ <-chan struct{}) bool {
 	if m.killed {
-		return errCut
+		return false
 	}
 	m.waits++
 	this := m.waits
@@ -236,7 +236,8 @@ func (m *member) wait(_ context.Context, d time.Duration) error {
 			m.goOn(nil)
 		}
 	})
-	return m.ask()
+	_ = m.ask()
+	return false
 }
 
 // draw draws an ID if there is one.

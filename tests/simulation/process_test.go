@@ -108,7 +108,10 @@ func (h *history) start(node string) *process {
 	p.keeper, err = lease.NewKeeper(lease.Settings{
 		Namespace: h.name, Store: store, Issuer: audited{p}, Clock: p.clock, Node: node,
 		Window: window, FirstWindow: firstWindow, Log: slog.New(slog.DiscardHandler),
-		Wait:   func(_ context.Context, d time.Duration) error { return p.ask(event{wait: d}).err },
+		Wait: func(_ context.Context, d time.Duration, _ <-chan struct{}) bool {
+			_ = p.ask(event{wait: d})
+			return false
+		},
 		Jitter: func() float64 { return h.jitter },
 	})
 	must(err)
