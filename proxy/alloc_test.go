@@ -37,7 +37,7 @@ func (e *endless) Write(b []byte) (int, error) {
 
 // quietSession is a session at its first ReadyForQuery, without its goroutines. proxy is what it has of one.
 func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
-	all := &Permission{}
+	all := &statement.Permission{}
 	all.Set(statement.AllNames)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	proxy = &Proxy{

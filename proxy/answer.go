@@ -31,9 +31,6 @@ type Segments interface {
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Permission says which answered forms a session may get from memory.
-type Permission = statement.Permission
-
 // sources are what the answers of all sessions are made of.
 type sources struct {
 	ids      *draw.Room
@@ -47,9 +44,9 @@ type sources struct {
 // the client. A session has a buffer for replies only between its first answer and their writing.
 type answers struct {
 	*sources
-	permission *Permission     // nil: the database is not listed
-	segments   Segments        // nil: none
-	ctx        context.Context // ends with the session
+	permission *statement.Permission // nil: the database is not listed
+	segments   Segments              // nil: none
+	ctx        context.Context       // ends with the session
 	toClient   *frame.Writer
 	counts     *answerCounts
 

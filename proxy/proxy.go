@@ -15,6 +15,7 @@ import (
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/statement"
 )
 
 const (
@@ -38,7 +39,7 @@ type Settings struct {
 	IDs *draw.Room
 	// Permission finds what sessions to a database may get from memory; nil permits nothing. Each session calls it
 	// once.
-	Permission func(database string) *Permission
+	Permission func(database string) *statement.Permission
 	// Segments finds the source of a database's numbers. Nil means that there is none; so does a nil result. Each
 	// session calls it once.
 	Segments func(database string) Segments
@@ -98,7 +99,7 @@ type Settings struct {
 type Proxy struct {
 	hosts      *hosts
 	sources    sources
-	permission func(string) *Permission
+	permission func(string) *statement.Permission
 	segments   func(string) Segments
 	trusting   bool // Settings.UnixUpstreamTrustsClients
 	deafTime   time.Duration
@@ -140,7 +141,7 @@ func New(s Settings) (*Proxy, error) {
 		buffers: p.sources.buffers, counters: &p.counters,
 	}
 	if p.permission == nil {
-		p.permission = func(string) *Permission { return nil }
+		p.permission = func(string) *statement.Permission { return nil }
 	}
 	if p.segments == nil {
 		p.segments = func(string) Segments { return nil }

@@ -82,7 +82,7 @@ func newRigBeforeStartup(t *testing.T, ids draw.Source, change ...func(*Settings
 			r.arrivals <- c
 		}
 	}()
-	all := &Permission{}
+	all := &statement.Permission{}
 	all.Set(statement.AllNames)
 	settings := Settings{
 		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: draw.New(ids, nil),
@@ -92,7 +92,7 @@ func newRigBeforeStartup(t *testing.T, ids draw.Source, change ...func(*Settings
 			}
 			return nil
 		},
-		Permission: func(database string) *Permission {
+		Permission: func(database string) *statement.Permission {
 			if database == "d" {
 				return all
 			}

@@ -110,7 +110,7 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 }
 
 func TestAFormIsPermittedByItsOwnNames(t *testing.T) {
-	p, forms := &Permission{}, map[string]*statement.Form{}
+	p, forms := &statement.Permission{}, map[string]*statement.Form{}
 	for _, sql := range []string{
 		"SELECT next_snowflake()", "SELECT next_segment('order')", "SELECT pgflurry.next_segment('order')",
 	} {

@@ -109,12 +109,12 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 			playing.Go(func() { upstream.Load().play(c) })
 		}
 	})
-	all := &Permission{}
+	all := &statement.Permission{}
 	all.Set(statement.AllNames)
 	p, err := New(Settings{
 		Upstream: []Host{{Network: "unix", Address: address}}, UnixUpstreamTrustsClients: true,
 		IDs: draw.New(&counter{}, nil),
-		Permission: func(string) *Permission {
+		Permission: func(string) *statement.Permission {
 			return all
 		},
 	})

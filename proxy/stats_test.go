@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
+	"pgflurry/proxy/statement"
 	"pgflurry/report"
 )
 
@@ -291,8 +292,8 @@ func TestStatementsThatAPermissionForbidsAreCountedWhereTheDatabaseIsListed(t *t
 	prepared := join(parseDone, ready('I'))
 	done := join(complete("SELECT 1"), ready('I'))
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-		nothing := &Permission{}
-		s.Permission = func(database string) *Permission {
+		nothing := &statement.Permission{}
+		s.Permission = func(database string) *statement.Permission {
 			if database == "d" {
 				return nothing
 			}

@@ -89,7 +89,7 @@ func (s *Source) fetch(ctx context.Context, store Store, origin *Origin, b *buff
 		s.enqueue(b) // raises the row
 	case err != nil:
 		if !errors.Is(err, ErrExhausted) {
-			b.supply.unknown++
+			b.supply.counts.Unknown++
 		}
 		b.supply.failed(err, at)
 		s.logFailure(ctx, b, err, at)
@@ -215,7 +215,7 @@ func (s *Source) end() {
 		b.mu.Lock()
 		if b.supply.mark > 0 {
 			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(),
-				"given", b.supply.given)
+				"given", b.supply.counts.Given)
 		}
 		b.supply.drop()
 		b.wake()

@@ -14,10 +14,9 @@ func (s *Source) Stats() (all []report.Segment) {
 	for _, b := range s.buffers {
 		b.mu.Lock()
 		if u := &b.supply; u.blocks > 0 {
-			all = append(all, report.Segment{
-				Tag: u.tag, Left: u.left(), Given: u.given, Skipped: u.skipped, Fetches: u.blocks + u.unknown,
-				Unknown: u.unknown, Size: u.size,
-			})
+			t := u.counts
+			t.Tag, t.Left, t.Fetches, t.Size = u.tag, u.left(), u.blocks+t.Unknown, u.size
+			all = append(all, t)
 		}
 		b.mu.Unlock()
 	}

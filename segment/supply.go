@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pgflurry/fresh"
+	"pgflurry/report"
 )
 
 const (
@@ -47,8 +48,8 @@ type supply struct {
 	rest     time.Duration // no fetch before this time
 	why      error         // of the last failure; nil: the last fetch gave a block
 
-	given, skipped  int64 // numbers
-	blocks, unknown int64 // fetches
+	blocks int64          // fetches that gave one
+	counts report.Segment // only Given, Skipped and Unknown
 }
 
 // take gives up to n numbers of the current block. A count of 0 means that there are none in memory.
@@ -60,7 +61,7 @@ func (s *supply) take(n int, at time.Duration) (first int64, count int) {
 	}
 	first = s.current.next
 	s.current.next += int64(count)
-	s.given += int64(count)
+	s.counts.Given += int64(count)
 	if s.current.left() == 0 {
 		s.usedUp(at)
 	}
@@ -155,7 +156,7 @@ func (s *supply) removed(at time.Duration) {
 // refused ends a fetch whose answer is of another origin. Its block, if there is one, is skipped.
 func (s *supply) refused(b Block) {
 	s.fetching = false
-	s.skipped += b.Until - b.First
+	s.counts.Skipped += b.Until - b.First
 }
 
 // refreshed compares a row that was read after mark had been acknowledged. If the row is below mark, it drops the
@@ -174,7 +175,7 @@ func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 
 // drop skips the rest of the blocks.
 func (s *supply) drop() {
-	s.skipped += s.left()
+	s.counts.Skipped += s.left()
 	s.current, s.ahead, s.full = span{}, span{}, 0
 }
 

@@ -57,8 +57,8 @@ func through(t *testing.T, direct string, names statement.Names) string {
 	u := server.Parse(t, direct)
 	settings := proxytest.Settings(u.Host)
 	settings.Segments = func(string) proxy.Segments { return numbers{settings.IDs} }
-	settings.Permission = func(string) *proxy.Permission {
-		p := &proxy.Permission{}
+	settings.Permission = func(string) *statement.Permission {
+		p := &statement.Permission{}
 		p.Set(names)
 		return p
 	}

@@ -112,8 +112,8 @@ func (st *stand) newHouse(name, upstream string, names statement.Names, ids *sou
 	p, err := proxy.New(proxy.Settings{
 		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: draw.New(ids, nil), ClientTLS: offer,
 		Segments: func(string) proxy.Segments { return tags{ids} },
-		Permission: func(database string) *proxy.Permission {
-			permission := &proxy.Permission{}
+		Permission: func(database string) *statement.Permission {
+			permission := &statement.Permission{}
 			if database == st.database {
 				permission.Set(names)
 			}

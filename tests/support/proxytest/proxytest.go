@@ -30,8 +30,8 @@ func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c
 func Settings(upstream string) proxy.Settings {
 	return proxy.Settings{
 		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: draw.New(&counter{}, nil),
-		Permission: func(string) *proxy.Permission {
-			permission := &proxy.Permission{}
+		Permission: func(string) *statement.Permission {
+			permission := &statement.Permission{}
 			permission.Set(statement.AllNames)
 			return permission
 		},
