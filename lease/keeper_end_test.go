@@ -260,7 +260,7 @@ func TestAClosedDatabaseTakesTheGrantBackAtOnceAndTheLeaseGoesOnWhenItIsOpened(t
 		if !s.ready(k) {
 			t.Error("no grant after the database is open again")
 		}
-		if st := k.Stats(); !st.Held || st.Left == 0 {
+		if st := k.Stats(); !st.Lease.Held || st.Lease.Reserve == 0 {
 			t.Errorf("the state is %+v", st)
 		}
 	})

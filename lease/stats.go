@@ -8,40 +8,27 @@ import (
 	"time"
 
 	"pgflurry/histogram"
+	"pgflurry/report"
 )
 
-// Stats is the state of a keeper. Its moments are of the monotonic time of the keeper's clock.
+// Stats is the state of a keeper: Lease and Clock as operators see them, and what the caller needs to complete them. A
+// keeper has no wall clock and no layout, so it leaves their times, Window, Offset, and the reason in words to the
+// caller. Its moments are of the monotonic time of the keeper's clock.
 type Stats struct {
-	At      time.Duration // the present moment
-	Held    bool          // the keeper has a lease
-	Granted bool          // there was a grant
-	Last    Grant         // the issuer's present or last grant; meaningful if Granted. It outlives a lost lease
-	// Left is the time from now to the end of Last, by the clock of IDs, which follows the database's. 0: the grant has
-	// ended, or Run has.
-	Left time.Duration
-	Term int64 // of the lease that Last is from
+	Lease report.Lease
+	Clock report.Clock
 
-	Told   bool          // the database has acknowledged something, so its clock is known
-	Clean  time.Duration // when the last acknowledgement arrived
-	Micros int64         // the database's clock in it: microseconds since the epoch of the namespace
-	Trip   time.Duration // its round trip
-	// Ahead is how far IDs are ahead of the database's clock; 0: they are not. Above 0 their clock runs at 9/10 speed.
-	// A few milliseconds are normal if the monotonic clock runs a little faster than the database's.
-	Ahead time.Duration
+	Until int64 // the mark: where the issuer's present or last grant ends; 0: there was no grant
+	Term  int64 // of the lease that this grant is from
 
-	Cause error         // of the last failure; nil while there is none
-	Opens time.Duration // when the gate opens, or the next worker is free if its holder is gone; 0: not known
+	At           time.Duration // the present moment
+	Acknowledged time.Duration // when the last acknowledgement arrived
+	Micros       int64         // the database's clock in it: microseconds since the epoch of the namespace
+	Opens        time.Duration // when the gate opens, or the next worker is free if its holder is gone; 0: not known
+	LostAt       time.Duration
+	ForgottenAt  time.Duration
 
-	Lost   *Lost // the last loss of a lease; nil: none
-	LostAt time.Duration
-
-	// how often a row proved that acknowledged writes are gone, and when it did last
-	Forgotten   int64
-	ForgottenAt time.Duration
-
-	Renewals         map[string]int64 // by result: ok, unknown, refused, lost
-	Acquisitions     map[string]int64 // by result: ok, unknown, refused
-	RenewalDurations histogram.Snapshot
+	Cause error // of the last failure; nil while there is none
 }
 
 // renewalBounds are the buckets of RenewalDurations. A renewal is a round trip with a commit, and ends after five
@@ -66,17 +53,17 @@ type record struct {
 	renewalTimes *histogram.Histogram
 
 	mu    sync.Mutex
-	stats Stats // without the grant, and without the fields that change with time
+	stats Stats // without the grant, and without what changes with time
 	ended bool
 }
 
 func newRecord() *record {
 	return &record{
 		renewalTimes: histogram.New(renewalBounds[:]...),
-		stats: Stats{
+		stats: Stats{Lease: report.Lease{
 			Renewals:     map[string]int64{resultOK: 0, resultUnknown: 0, resultRefused: 0, resultLost: 0},
 			Acquisitions: map[string]int64{resultOK: 0, resultUnknown: 0, resultRefused: 0},
-		},
+		}},
 	}
 }
 
@@ -85,15 +72,17 @@ func (k *Keeper) Stats() Stats {
 	r := k.record
 	r.mu.Lock()
 	s, ended := r.stats, r.ended
-	s.Renewals, s.Acquisitions = maps.Clone(s.Renewals), maps.Clone(s.Acquisitions)
+	l := &s.Lease
+	l.Renewals, l.Acquisitions = maps.Clone(l.Renewals), maps.Clone(l.Acquisitions)
 	r.mu.Unlock()
-	s.RenewalDurations = r.renewalTimes.Snapshot()
+	l.RenewalDurations = r.renewalTimes.Snapshot()
 	g := k.issued.Load() // after the lock: a recorded grant is there
-	s.Granted, s.Last, s.Term = g.Until > 0, g.Grant, g.term
-	s.At, s.Ahead = k.clock.Monotonic(), k.clock.ahead()
-	if s.Granted && !ended {
-		s.Left = k.clock.until(s.Last.Until)
+	l.Granted, l.Worker, s.Until, s.Term = g.Until > 0, g.Worker, g.Until, g.term
+	if l.Granted && !ended {
+		l.Reserve = k.clock.until(g.Until)
 	}
+	s.At, s.Clock.Ahead = k.clock.Monotonic(), k.clock.ahead()
+	s.Clock.Slowed = s.Clock.Ahead > 0
 	return s
 }
 
@@ -104,7 +93,7 @@ func (r *record) acquisition(ctx context.Context, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Acquisitions[resultOf(err)]++
+	r.stats.Lease.Acquisitions[resultOf(err)]++
 }
 
 // renewal does the same for a renewal.
@@ -115,7 +104,7 @@ func (r *record) renewal(ctx context.Context, took time.Duration, err error) {
 	r.renewalTimes.Observe(took)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Renewals[resultOf(err)]++
+	r.stats.Lease.Renewals[resultOf(err)]++
 }
 
 func resultOf(err error) string {
@@ -136,26 +125,27 @@ func resultOf(err error) string {
 func (r *record) acknowledged(micros int64, sent, received time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Told, r.stats.Micros, r.stats.Clean, r.stats.Trip = true, micros, received, received-sent
+	r.stats.Micros, r.stats.Acknowledged = micros, received
+	r.stats.Clock.Known, r.stats.Clock.RoundTrip = true, received-sent
 }
 
 // granted records that the issuer has a grant.
 func (r *record) granted() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Held, r.stats.Cause, r.stats.Opens = true, nil, 0
+	r.stats.Lease.Held, r.stats.Cause, r.stats.Opens = true, nil, 0
 }
 
 // failed records an attempt that granted nothing, at a monotonic time. held: the keeper still has a lease.
 func (r *record) failed(err error, held bool, at time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Held, r.stats.Cause, r.stats.Opens = held, err, 0
+	r.stats.Lease.Held, r.stats.Cause, r.stats.Opens = held, err, 0
 	if refusal := new(Refusal); errors.As(err, &refusal) && refusal.Wait > 0 {
 		r.stats.Opens = at + refusal.Wait
 	}
 	if lost := new(Lost); errors.As(err, &lost) {
-		r.stats.Lost, r.stats.LostAt = lost, at
+		r.stats.Lease.Lost, r.stats.LostAt = lost.Error(), at
 	}
 }
 
@@ -163,7 +153,7 @@ func (r *record) failed(err error, held bool, at time.Duration) {
 func (r *record) forgot(at time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stats.Forgotten++
+	r.stats.Lease.Forgotten++
 	r.stats.ForgottenAt = at
 }
 
@@ -171,5 +161,5 @@ func (r *record) forgot(at time.Duration) {
 func (r *record) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended, r.stats.Held = true, false
+	r.ended, r.stats.Lease.Held = true, false
 }

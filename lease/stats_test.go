@@ -22,24 +22,24 @@ func TestStatsTellOfAGrantThatOutlivesItsLease(t *testing.T) {
 		return Acquired{}, &Refusal{Reason: GateClosed, Wait: 2 * time.Minute}
 	}
 	keep(t, s, func(k *Keeper) {
-		if st := k.Stats(); !st.Held || st.Left != 5*time.Second || st.Cause != nil || st.Term != 1 {
+		if st := k.Stats(); !st.Lease.Held || st.Lease.Reserve != 5*time.Second || st.Cause != nil || st.Term != 1 {
 			t.Errorf("after the acquisition: %+v", st)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		st := k.Stats()
-		if st.Held || !st.Granted || st.Last.Worker != 7 || st.Left != 3*time.Second {
+		if st.Lease.Held || !st.Lease.Granted || st.Lease.Worker != 7 || st.Lease.Reserve != 3*time.Second {
 			t.Errorf("after the loss: %+v", st)
 		}
 		if refusal := new(Refusal); !errors.As(st.Cause, &refusal) || st.Opens < 2*time.Minute {
 			t.Errorf("the cause is %v, and the gate opens at %v", st.Cause, st.Opens)
 		}
-		if st.Renewals["lost"] != 1 || st.Acquisitions["ok"] != 1 || st.Acquisitions["refused"] != 1 {
-			t.Errorf("renewals %v, acquisitions %v", st.Renewals, st.Acquisitions)
+		if st.Lease.Renewals["lost"] != 1 || st.Lease.Acquisitions["ok"] != 1 || st.Lease.Acquisitions["refused"] != 1 {
+			t.Errorf("renewals %v, acquisitions %v", st.Lease.Renewals, st.Lease.Acquisitions)
 		}
 		time.Sleep(4 * time.Second)
-		if st := k.Stats(); st.Left != 0 {
-			t.Errorf("%v are left of a grant that has ended", st.Left)
+		if st := k.Stats(); st.Lease.Reserve != 0 {
+			t.Errorf("%v are left of a grant that has ended", st.Lease.Reserve)
 		}
 	})
 }
@@ -62,20 +62,20 @@ func TestStatsTellOfRenewalsThatAreNotAcknowledgedWhileOneIsUnderWay(t *testing.
 	keep(t, s, func(k *Keeper) {
 		time.Sleep(1700 * time.Millisecond)
 		synctest.Wait()
-		if st := k.Stats(); !errors.Is(st.Cause, broken) || !st.Held || st.Renewals["unknown"] != 1 {
+		if st := k.Stats(); !errors.Is(st.Cause, broken) || !st.Lease.Held || st.Lease.Renewals["unknown"] != 1 {
 			t.Errorf("after an unknown outcome: %+v", st)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		st := k.Stats()
-		if st.Cause != nil || st.Renewals["ok"] != 1 || st.Trip != 300*time.Millisecond || !st.Told {
+		if st.Cause != nil || st.Lease.Renewals["ok"] != 1 || st.Clock.RoundTrip != 300*time.Millisecond || !st.Clock.Known {
 			t.Errorf("after a renewal: %+v", st)
 		}
-		if h := st.RenewalDurations; h.Count() != 2 || h.Sum != 300*time.Millisecond {
+		if h := st.Lease.RenewalDurations; h.Count() != 2 || h.Sum != 300*time.Millisecond {
 			t.Errorf("the renewals took %+v", h)
 		}
 		time.Sleep(3 * time.Second) // the third waits for its answer
-		if st := k.Stats(); st.Left == 0 || st.Renewals["ok"] != 1 {
+		if st := k.Stats(); st.Lease.Reserve == 0 || st.Lease.Renewals["ok"] != 1 {
 			t.Errorf("while a renewal waits: %+v", st)
 		}
 	})
@@ -85,7 +85,7 @@ func TestStatsOfAKeeperThatHasEndedHaveNothingLeft(t *testing.T) {
 	s := &script{}
 	var k *Keeper
 	keep(t, s, func(running *Keeper) { k = running })
-	if st := k.Stats(); st.Held || st.Left != 0 || !st.Granted {
+	if st := k.Stats(); st.Lease.Held || st.Lease.Reserve != 0 || !st.Lease.Granted {
 		t.Errorf("after the end: %+v", st)
 	}
 }
@@ -96,17 +96,17 @@ func TestStatsTellHowFarIDsAreAheadOfADatabaseWhoseClockWasSetBack(t *testing.T)
 		return Renewed{Until: r.Wanted, DatabaseMicros: s.micros() - (10 * time.Second).Microseconds()}, nil
 	}
 	keep(t, s, func(k *Keeper) {
-		if st := k.Stats(); st.Ahead != 0 {
-			t.Errorf("IDs are %v ahead of a clock that was not set", st.Ahead)
+		if st := k.Stats(); st.Clock.Ahead != 0 {
+			t.Errorf("IDs are %v ahead of a clock that was not set", st.Clock.Ahead)
 		}
 		time.Sleep(1700 * time.Millisecond)
 		synctest.Wait()
-		before := k.Stats().Ahead
+		before := k.Stats().Clock.Ahead
 		if before < 9*time.Second || before > 10*time.Second {
 			t.Errorf("IDs are %v ahead of a clock that was set back by 10 s", before)
 		}
 		time.Sleep(time.Second)
-		if after := k.Stats().Ahead; before-after != 100*time.Millisecond {
+		if after := k.Stats().Clock.Ahead; before-after != 100*time.Millisecond {
 			t.Errorf("a second later they are %v ahead after %v; expected a tenth of a second less", after, before)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/fault"
-	"pgflurry/generator"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -56,40 +55,29 @@ func (u *supply) tellLease(s *report.State, known *known) {
 		return
 	}
 	st := known.keeper.Stats()
-	now := u.clock.wall() // at the moment st.At
-	s.Lease = report.Lease{
-		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: u.settings.Window,
-		Until:    until(known.namespace.Layout, st),
-		Renewals: st.Renewals, Acquisitions: st.Acquisitions, RenewalDurations: st.RenewalDurations,
+	s.Lease, s.Clock = st.Lease, st.Clock
+	l, layout, now := &s.Lease, known.namespace.Layout, u.clock.wall() // now is the moment st.At
+	wall := func(at time.Duration) time.Time { return now.Add(at - st.At) }
+	l.Window = u.settings.Window
+	if l.Granted {
+		l.Until = layout.Time(st.Until)
 	}
 	if st.Opens > 0 {
-		s.Lease.Opens = now.Add(st.Opens - st.At)
+		l.Opens = wall(st.Opens)
 	}
-	if st.Lost != nil {
-		s.Lease.Lost, s.Lease.LostAt = st.Lost.Error(), now.Add(st.LostAt-st.At)
+	if l.Lost != "" {
+		l.LostAt = wall(st.LostAt)
 	}
-	if s.Lease.Forgotten = st.Forgotten; st.Forgotten > 0 {
-		s.Lease.ForgottenAt = now.Add(st.ForgottenAt - st.At)
+	if l.Forgotten > 0 {
+		l.ForgottenAt = wall(st.ForgottenAt)
 	}
-	u.troubleOf(st).tell(&s.Lease)
-	if !st.Told {
-		return
+	if s.Clock.Known {
+		l.Renewed = wall(st.Acknowledged)
+		// assume that the database read its clock halfway through the round trip
+		read := time.Duration(st.Micros)*time.Microsecond + s.Clock.RoundTrip/2
+		s.Clock.Offset = l.Renewed.Sub(layout.Epoch.Add(read))
 	}
-	s.Lease.Renewed = now.Add(st.Clean - st.At)
-	// assume that the database read its clock halfway through the round trip
-	told := time.Duration(st.Micros)*time.Microsecond + st.Trip/2
-	database := known.namespace.Layout.Epoch.Add(told + st.At - st.Clean)
-	s.Clock = report.Clock{
-		Known: true, Offset: now.Sub(database), Ahead: st.Ahead, RoundTrip: st.Trip, Slowed: st.Ahead > 0,
-	}
-}
-
-// until is the mark of the grant in use, or of the last one.
-func until(layout generator.Layout, st lease.Stats) time.Time {
-	if !st.Granted {
-		return time.Time{}
-	}
-	return layout.Time(st.Last.Until)
+	u.troubleOf(st).tell(l)
 }
 
 func (t *trouble) tell(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
@@ -97,7 +85,7 @@ func (t *trouble) tell(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, 
 // troubleOf classifies the last failure of a keeper.
 func (u *supply) troubleOf(st lease.Stats) *trouble {
 	switch {
-	case st.Cause == nil && !st.Granted:
+	case st.Cause == nil && !st.Lease.Granted:
 		return &notYetAcquired
 	case st.Cause == nil:
 		return &trouble{}

@@ -137,7 +137,7 @@ func workersOf(l lease.Listing, own lease.Stats) report.Workers {
 		if r.Kind == kindProxy {
 			w.Counts[state]++
 		}
-		if state == workerHeld && own.Held && r.Worker == own.Last.Worker && r.Term == own.Term {
+		if state == workerHeld && own.Lease.Held && r.Worker == own.Lease.Worker && r.Term == own.Term {
 			state = workerMine
 		}
 		left := r.Left
