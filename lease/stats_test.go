@@ -68,7 +68,8 @@ func TestStatsTellOfRenewalsThatAreNotAcknowledgedWhileOneIsUnderWay(t *testing.
 		time.Sleep(time.Second)
 		synctest.Wait()
 		st := k.Stats()
-		if st.Cause != nil || st.Lease.Renewals["ok"] != 1 || st.Clock.RoundTrip != 300*time.Millisecond || !st.Clock.Known {
+		if st.Cause != nil || st.Lease.Renewals["ok"] != 1 || !st.Clock.Known ||
+			st.Clock.RoundTrip != 300*time.Millisecond {
 			t.Errorf("after a renewal: %+v", st)
 		}
 		if h := st.Lease.RenewalDurations; h.Count() != 2 || h.Sum != 300*time.Millisecond {

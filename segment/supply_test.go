@@ -278,7 +278,8 @@ func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {
 		t.Fatal("not noticed")
 	}
 	if _, n := s.take(1, 0); n != 0 || s.counts.Skipped != 1500 {
-		t.Errorf("%d numbers are given of a block that others may have; %d were skipped, expected 1500", n, s.counts.Skipped)
+		t.Errorf("%d numbers are given of a block that others may have; %d were skipped, expected 1500",
+			n, s.counts.Skipped)
 	}
 	if !s.due(0) {
 		t.Fatal("no fetch is due")
