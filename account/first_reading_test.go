@@ -14,7 +14,7 @@ func TestWhoComesBeforeTheAccountsWereReadWaitsForThat(t *testing.T) {
 		expected *List
 		after    time.Duration
 	}{
-		"they are read":             {func(a *Reader) { a.take(list); close(a.tried) }, list, time.Second},
+		"they are read":             {func(a *Reader) { a.use(list); close(a.tried) }, list, time.Second},
 		"they cannot be read":       {func(a *Reader) { close(a.tried) }, nil, time.Second},
 		"the database is not heard": {func(*Reader) {}, nil, firstReading},
 	} {

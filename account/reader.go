@@ -102,7 +102,7 @@ func (r *Reader) goOn(file *File, list *List) {
 	defer r.taking.Unlock()
 	r.file.Store(file)
 	if list != nil {
-		r.take(list)
+		r.use(list)
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *Reader) takeFrom(file *File, list *List) bool {
 	if r.file.Load() != file {
 		return false
 	}
-	r.take(list)
+	r.use(list)
 	return true
 }
 
@@ -181,8 +181,8 @@ func (r *Reader) read(ctx context.Context) bool {
 	return err == nil
 }
 
-// take replaces the list, and logs a change.
-func (r *Reader) take(list *List) {
+// use replaces the list, and logs a change.
+func (r *Reader) use(list *List) {
 	before := r.list.Swap(list)
 	r.failed.Store(&failure{})
 	switch {

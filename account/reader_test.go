@@ -31,7 +31,7 @@ func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 		{list(), ""},
 	} {
 		lines.Reset()
-		a.take(c.list)
+		a.use(c.list)
 		if line := lines.String(); !strings.Contains(line, c.line) || (line == "") != (c.line == "") {
 			t.Errorf("%v: the log has %q; expected %q", c.list, line, c.line)
 		}
@@ -56,9 +56,9 @@ func TestSessionsOfRemovedAccountsEndUnlessNoneIsLeft(t *testing.T) {
 		}
 		return len(ended)
 	}}
-	a.take(list("ann", "bob"))
-	a.take(list("ann", "eve"))
-	a.take(list())
+	a.use(list("ann", "bob"))
+	a.use(list("ann", "eve"))
+	a.use(list())
 	if len(ended) != 1 || ended[0] != "bob" {
 		t.Errorf("sessions of %q are ended; expected those of bob", ended)
 	}

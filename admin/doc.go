@@ -13,7 +13,7 @@
 //	page_map.go   the map of workers                 page/           templates, style, script
 //	figures.go    numbers for people                 server.go       New, Serve and its limits
 //	newest.go     a limited number of connections    pace.go         a limited number of requests
-//	host.go       whose requests loopback answers    node.go         what a node has to tell
+//	host.go       whose requests loopback answers    node.go         what a node has to answer
 //
 // # Invariants
 //

@@ -85,7 +85,7 @@ func states() map[string]report.State {
 func TestEachStateFitsAWideAndANarrowScreenInLightAndInDark(t *testing.T) {
 	b := browser.Start(t)
 	for name, state := range states() {
-		page := shown(t, &scripted{told: state})
+		page := shown(t, &scripted{state: state})
 		for look, view := range map[string]browser.View{
 			"": {}, "-dark": {Dark: true}, "-phone": {Width: 390, Height: 844},
 			"-phone-dark": {Width: 390, Height: 844, Dark: true},
@@ -140,7 +140,7 @@ func tooFaint(tab *browser.Tab) []string {
 }
 
 func TestThePageKeepsItselfUpToDateAndTellsAListenerOnlyWhatIsNew(t *testing.T) {
-	node := &scripted{told: healthy()}
+	node := &scripted{state: healthy()}
 	tab := browser.Start(t).Open(shown(t, node), browser.View{})
 	node.become(changed(func(s *report.State) { s.Lease.Reserve = 48 * time.Second }))
 	tab.Await(`document.querySelector("#sentence").textContent.includes("IDs for 48 s")`)
@@ -157,7 +157,7 @@ func TestThePageKeepsItselfUpToDateAndTellsAListenerOnlyWhatIsNew(t *testing.T) 
 }
 
 func TestAPageWhoseProxyHasEndedSaysThatItIsOld(t *testing.T) {
-	s := New(Settings{Node: &scripted{told: healthy()}})
+	s := New(Settings{Node: &scripted{state: healthy()}})
 	address, end := serve(t, s)
 	tab := browser.Start(t).Open("http://"+address+"/", browser.View{})
 	tab.Expect("ERR_CONNECTION_REFUSED")
@@ -167,7 +167,7 @@ func TestAPageWhoseProxyHasEndedSaysThatItIsOld(t *testing.T) {
 }
 
 func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
-	node := &scripted{told: healthy(), history: map[int][]report.Tenure{
+	node := &scripted{state: healthy(), history: map[int][]report.Tenure{
 		137: {{Term: 2, Node: "former", Acquired: now.Add(-time.Hour), Until: now.Add(-30 * time.Minute)}},
 	}}
 	page := shown(t, node)
@@ -175,7 +175,7 @@ func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
 	tab.Run(chromedp.Click(`.map a[href="/worker/137"]`, chromedp.ByQuery))
 	tab.Await(`document.querySelector("#detail h2")?.textContent.includes("Worker 137")`)
 	if text := tab.Text("#detail"); !strings.Contains(text, "former") || !strings.Contains(text, "52 s ahead") {
-		t.Errorf("the worker is told as %q", text)
+		t.Errorf("the worker is shown as %q", text)
 	}
 	if at := browser.Evaluate[string](tab, "location.href"); at != page {
 		t.Errorf("the page has gone to %s", at)
@@ -187,7 +187,7 @@ func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
 }
 
 func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
-	node := &scripted{told: healthy()}
+	node := &scripted{state: healthy()}
 	tab := browser.Start(t).Open(shown(t, node), browser.View{})
 	if n := browser.Evaluate[int](tab, `document.querySelectorAll('.map a:not([tabindex="-1"])').length`); n != 1 {
 		t.Errorf("the tabulator stops %d times in the map", n)
@@ -227,7 +227,7 @@ func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
 }
 
 func TestAMapOf65536WorkersShowsABlockInPlaceAndAWorkerFromThere(t *testing.T) {
-	tab := browser.Start(t).Open(shown(t, &scripted{told: states()["large"]}), browser.View{})
+	tab := browser.Start(t).Open(shown(t, &scripted{state: states()["large"]}), browser.View{})
 	if n := browser.Evaluate[int](tab, `document.querySelectorAll("#part-map .map a").length`); n != 1024 {
 		t.Errorf("the map has %d cells", n)
 	}
@@ -240,7 +240,7 @@ func TestAMapOf65536WorkersShowsABlockInPlaceAndAWorkerFromThere(t *testing.T) {
 
 func TestTheDecoderAnswersInPlace(t *testing.T) {
 	node := &scripted{
-		told: healthy(),
+		state: healthy(),
 		decoded: report.Decoded{
 			ID: 330678927360028672, Time: now.Add(-26 * time.Minute), Worker: 137, Sequence: 1203,
 		},
@@ -259,14 +259,14 @@ func TestTheDecoderAnswersInPlace(t *testing.T) {
 	tab.Await(`document.querySelector("#decoded")`)
 	if text := tab.Text("#decoded"); !strings.Contains(text, "shop-proxy-2") || !strings.Contains(text, "1203") ||
 		!strings.Contains(text, "2026-03-14T09:00:53Z") {
-		t.Errorf("the ID is told as %q", text)
+		t.Errorf("the ID is shown as %q", text)
 	}
 	tab.Picture("decoder")
 }
 
 func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) {
 	node := &scripted{
-		told:    changed(faults()["gate"]),
+		state:   changed(faults()["gate"]),
 		decoded: report.Decoded{ID: 5, Time: now, Worker: 3, Sequence: 9},
 	}
 	page := shown(t, node)
@@ -275,7 +275,7 @@ func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) 
 	tab.Run(chromedp.Click(`.map a[href="/worker/404"]`, chromedp.ByQuery),
 		chromedp.WaitVisible(".back", chromedp.ByQuery))
 	if text := tab.Text("main"); !strings.Contains(text, "never granted again") {
-		t.Errorf("the worker is told as %q", text)
+		t.Errorf("the worker is shown as %q", text)
 	}
 	tab.Picture("worker-alone")
 	tab.Run(chromedp.Click(".back a", chromedp.ByQuery), chromedp.WaitVisible("#id", chromedp.ByQuery),
@@ -285,7 +285,7 @@ func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) 
 }
 
 func TestThePageHasLandmarksAndNamesForAScreenReader(t *testing.T) {
-	tab := browser.Start(t).Open(shown(t, &scripted{told: states()["warnings"]}), browser.View{})
+	tab := browser.Start(t).Open(shown(t, &scripted{state: states()["warnings"]}), browser.View{})
 	if n := browser.Evaluate[int](tab, `document.querySelectorAll("h1").length`); n != 1 {
 		t.Errorf("the page has %d headings of the first rank", n)
 	}

@@ -10,10 +10,10 @@ import (
 
 func TestThePageTellsTheIDDatabaseApartWhereThereIsOne(t *testing.T) {
 	s := healthy()
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, `<section id="part-ids" aria-labelledby="ids-title" hidden>`, "418,224,907 IDs given since")
 	s.IDDatabase = idDatabase()
-	_, page = get(t, &scripted{told: s}, "/fragment")
+	_, page = get(t, &scripted{state: s}, "/fragment")
 	has(t, page, `ID database <small>pgflurry</small>`,
 		"8,222 of 10,000 · 1 in a failed transaction · 8,190 idle · 31 in a transaction · 4 logging in",
 		"12,408,113 IDs, 30,551 numbers of tags", "0 without IDs · 17 not supported · 4 other",
@@ -21,13 +21,13 @@ func TestThePageTellsTheIDDatabaseApartWhereThereIsOne(t *testing.T) {
 		"41 in pgflurry.client, read 3 s ago", "430,633,020 IDs given since", "172 sessions of 400",
 		"8,222 sessions in the ID database")
 	s.IDDatabase.Refused["no_ids"] = 7
-	_, page = get(t, &scripted{told: s}, "/fragment")
+	_, page = get(t, &scripted{state: s}, "/fragment")
 	has(t, page, "without IDs in the ID database: 7")
 	s.IDDatabase.Accounts = report.Accounts{Needed: true, From: "/etc/clients", Problem: "<line> 1"}
-	_, page = get(t, &scripted{told: s}, "/")
+	_, page = get(t, &scripted{state: s}, "/")
 	has(t, page, "not read yet, from /etc/clients", "&lt;line&gt; 1")
 	s.IDDatabase.Accounts = report.Accounts{}
-	_, page = get(t, &scripted{told: s}, "/")
+	_, page = get(t, &scripted{state: s}, "/")
 	has(t, page, "none needed: whoever connects may log in")
 }
 

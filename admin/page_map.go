@@ -141,13 +141,13 @@ func newCell(s report.State, first int, rows []*report.Worker, block bool, count
 	}
 	c.Link = fmt.Sprintf("/workers?from=%d", first)
 	c.Level = (8*busy + len(rows) - 1) / len(rows)
-	var told []string
+	var parts []string
 	for i, n := range here {
 		if n > 0 {
-			told = append(told, fmt.Sprintf("%d %s", n, kinds[i].Name))
+			parts = append(parts, fmt.Sprintf("%d %s", n, kinds[i].Name))
 		}
 	}
-	c.Label = fmt.Sprintf("%d to %d: %s", first, first+len(rows)-1, strings.Join(told, ", "))
+	c.Label = fmt.Sprintf("%d to %d: %s", first, first+len(rows)-1, strings.Join(parts, ", "))
 	return c
 }
 

@@ -15,7 +15,7 @@ import (
 // A scripted node shows the state that a test gives it.
 type scripted struct {
 	mu      sync.Mutex
-	told    report.State
+	state   report.State
 	decoded report.Decoded
 	history map[int][]report.Tenure
 	failed  error // of History
@@ -24,14 +24,14 @@ type scripted struct {
 func (n *scripted) State() report.State {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.told
+	return n.state
 }
 
 // become changes the state.
 func (n *scripted) become(s report.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.told = s
+	n.state = s
 }
 
 func (n *scripted) Decode(id string) (report.Decoded, error) {

@@ -36,7 +36,7 @@ func has(t *testing.T, page string, texts ...string) {
 }
 
 func TestInvariant5ThePageNeedsNothingFromElsewhereAndNoScript(t *testing.T) {
-	node := &scripted{told: healthy()}
+	node := &scripted{state: healthy()}
 	for _, path := range []string{"/", "/worker/137", "/workers?from=0", "/decode?id=5"} {
 		answer := httptest.NewRecorder()
 		New(Settings{Node: node}).handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
@@ -84,7 +84,7 @@ func TestWhatComesFromOutsideIsText(t *testing.T) {
 	s.Sessions.Open = map[string]int{evil: 1}
 	s.Answers.Declined = map[string]int64{evil: 1}
 	node := &scripted{
-		told: s, decoded: report.Decoded{ID: 5, Time: now, Worker: 137},
+		state: s, decoded: report.Decoded{ID: 5, Time: now, Worker: 137},
 		history: map[int][]report.Tenure{
 			137: {{Term: 1, Node: evil, Address: evil, Version: evil, Acquired: now, Until: now.Add(1)}},
 		},
@@ -104,7 +104,7 @@ func TestWhatComesFromOutsideIsText(t *testing.T) {
 func TestTheMapHasACellForEachWorkerAndSaysEachState(t *testing.T) {
 	s := healthy()
 	s.Clock.Offset = -28 * time.Millisecond
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, "28 ms behind the database’s; no ID depends on it", "IDs: not measured yet")
 	if n := strings.Count(page, `href="/worker/`); n < 1024 {
 		t.Errorf("the map links to %d workers", n)
@@ -131,7 +131,7 @@ func TestALargeMapHasACellForEachBlockFilledAsFarAsItsWorkersAreInUse(t *testing
 	for n := 704; n < 768; n++ {
 		s.Workers.Rows = append(s.Workers.Rows, report.Worker{Number: n, State: "held"})
 	}
-	node := &scripted{told: s}
+	node := &scripted{state: s}
 	_, page := get(t, node, "/")
 	if n := strings.Count(page, `href="/workers?from=`); n != 1024 {
 		t.Errorf("the map has %d cells", n)
@@ -168,32 +168,32 @@ func TestTheListOfWorkersBeginsWithMineAndHasAnEnd(t *testing.T) {
 	}
 }
 
-func TestAClockThatDiffersByNothingIsToldAsInStep(t *testing.T) {
+func TestAClockThatDiffersByNothingIsShownAsInStep(t *testing.T) {
 	s := healthy()
 	s.Clock.Ahead, s.Clock.Offset = 20*time.Microsecond, -30*time.Microsecond
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, "IDs are in step with the database’s clock",
 		"<dt>Clock of IDs</dt><dd>in step with the database’s</dd>",
 		"<dt>This machine’s clock</dt><dd>in step with the database’s; no ID depends on it</dd>")
 	s.Clock.Ahead, s.Clock.Offset = 90*time.Microsecond, -25*time.Millisecond
-	_, page = get(t, &scripted{told: s}, "/")
+	_, page = get(t, &scripted{state: s}, "/")
 	has(t, page, "IDs are 0.1 ms ahead of the database’s clock", "<dd>25 ms behind the database’s; no ID")
 }
 
 func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, 4, 9
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, `class="map few"`, `aria-label="9 mine"`)
-	_, page = get(t, &scripted{told: report.State{At: now}}, "/")
+	_, page = get(t, &scripted{state: report.State{At: now}}, "/")
 	has(t, page, "the namespace was not read", "Workers <small></small>")
-	if status, page := get(t, &scripted{told: report.State{At: now}}, "/worker/1"); status != http.StatusNotFound {
+	if status, page := get(t, &scripted{state: report.State{At: now}}, "/worker/1"); status != http.StatusNotFound {
 		t.Errorf("a worker of an unknown namespace: %d %s", status, page)
 	}
 }
 
 func TestAWorkerShowsItsHolderItsMarkAndItsHistory(t *testing.T) {
-	node := &scripted{told: healthy(), history: map[int][]report.Tenure{
+	node := &scripted{state: healthy(), history: map[int][]report.Tenure{
 		404: {{Term: 2, Node: "old-node", Acquired: now.Add(-time.Hour), Until: now.Add(-30 * time.Minute)}},
 	}}
 	_, page := get(t, node, "/worker/404")
@@ -216,7 +216,7 @@ func TestAWorkerShowsItsHolderItsMarkAndItsHistory(t *testing.T) {
 func TestAnIDIsTakenApartWithWhoHeldItsWorkerThen(t *testing.T) {
 	five := 5
 	node := &scripted{
-		told: healthy(),
+		state: healthy(),
 		decoded: report.Decoded{
 			ID: 330678927360028672, Time: now.Add(-2 * time.Hour), Datacenter: &five, Worker: 137, Sequence: 1203,
 		},
@@ -248,14 +248,14 @@ func TestAnIDIsTakenApartWithWhoHeldItsWorkerThen(t *testing.T) {
 	has(t, ask(), "none: below the first ID, so a key of a sequence", "no one: a sequence gave it")
 }
 
-func TestWhatIsNoIDIsToldInASentence(t *testing.T) {
+func TestWhatIsNoIDIsAnsweredInASentence(t *testing.T) {
 	for typed, want := range map[string]string{
 		"":        "No ID was given: expected a number, such as 330678927360028672, or base32, such as 095PEQE000W00.",
 		"+":       "No ID was given",
 		"+12<+":   "&#34;12&lt;&#34; is no ID: its time is after the layout&#39;s end.",
 		"%2B1234": "&#34;&#43;1234&#34; is no ID",
 	} {
-		status, page := get(t, &scripted{told: healthy()}, "/decode?id="+typed)
+		status, page := get(t, &scripted{state: healthy()}, "/decode?id="+typed)
 		if status != http.StatusBadRequest {
 			t.Errorf("%q answers %d", typed, status)
 		}
@@ -379,7 +379,7 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 	for i := range 140 {
 		s.Segments = append(s.Segments, report.Segment{Database: "shop", Tag: fmt.Sprintf("tag-%03d", i)})
 	}
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, "tag-099", "40 more are not listed")
 	if strings.Contains(page, "tag-100") {
 		t.Error("the page lists more tags than 100")
@@ -389,13 +389,13 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 func TestSegmentsWithoutShortNamesLookAsWellAsWithThemAndAShadowedNameDoesNot(t *testing.T) {
 	s := healthy()
 	s.Databases = []report.Database{{Name: "shop", IDs: "all", Segments: "qualified", Judged: now}}
-	_, page := get(t, &scripted{told: s}, "/")
+	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, `<span class="level yes">✓ with schema pgflurry</span>`)
 	if strings.Contains(page, `class="level part"`) {
 		t.Error("that public has no next_segment() is shown as if something was wrong")
 	}
 	s.Databases[0].SegmentsWhy = "another function of the name, legacy.next_segment(text)"
-	_, page = get(t, &scripted{told: s}, "/")
+	_, page = get(t, &scripted{state: s}, "/")
 	has(t, page, `<span class="level part">◐ only with the schema</span><p class="why">another function`)
 }
 
@@ -408,7 +408,7 @@ func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
 		{Number: 111, State: "held"},
 		{Number: 127, State: "held", Node: "last"},
 	}
-	node := &scripted{told: s}
+	node := &scripted{state: s}
 	_, page := get(t, node, "/")
 	if n := strings.Count(page, `href="/worker/`); n != 32+2 { // the list below has two of them again
 		t.Errorf("the page leads to %d workers", n)

@@ -15,7 +15,7 @@ func TestADatabaseIsShownAsAnsweredFromMemoryOnlyWhileThereAreIDs(t *testing.T) 
 	s.Databases = []report.Database{{Name: "shop", IDs: "all", Segments: "none", Judged: now.Add(-3 * time.Second)}}
 	for reserve, want := range map[time.Duration]string{time.Second: memory, 0: without} {
 		s.Lease.Reserve = reserve
-		_, page := get(t, &scripted{told: s}, "/")
+		_, page := get(t, &scripted{state: s}, "/")
 		for _, text := range []string{memory, without} {
 			if strings.Contains(page, text) != (text == want) {
 				t.Errorf("with a reserve of %v the page does not say %q alone", reserve, want)
@@ -24,11 +24,11 @@ func TestADatabaseIsShownAsAnsweredFromMemoryOnlyWhileThereAreIDs(t *testing.T) 
 	}
 }
 
-func TestADatabaseWhosePostgreSQLIsAwayIsToldOnThePageAndByTheProbe(t *testing.T) {
+func TestADatabaseWhosePostgreSQLIsAwayIsOnThePageAndInTheProbe(t *testing.T) {
 	s := healthy()
 	away(&s)
 	s.Lease = report.Lease{Reason: "unanswered", Cause: "connection refused"}
-	node := &scripted{told: s}
+	node := &scripted{state: s}
 	_, page := get(t, node, "/")
 	has(t, page, "calls go to PostgreSQL, which does not answer",
 		"PostgreSQL does not answer: new sessions are refused.",
@@ -44,16 +44,16 @@ func TestADatabaseWhosePostgreSQLIsAwayIsToldOnThePageAndByTheProbe(t *testing.T
 func TestATableThatWasNotReadSaysOfNoWorkerThatItIsFree(t *testing.T) {
 	s := healthy()
 	s.Workers = report.Workers{}
-	node := &scripted{told: s}
+	node := &scripted{state: s}
 	_, page := get(t, node, "/")
 	has(t, page, "unknown <b>1,007</b>", "mine <b>1</b>", "function <b>16</b>", `aria-label="500 unknown"`)
 	if strings.Contains(page, "free <b>") {
-		t.Error("workers are told as free")
+		t.Error("workers are shown as free")
 	}
 	_, page = get(t, node, "/worker/500")
 	has(t, page, "unknown: the worker table was not read yet", "<dt>Holder</dt><dd>not known</dd>")
 	s.Workers = workers(1024)
 	s.Workers.Problem = "connection refused"
-	_, page = get(t, &scripted{told: s}, "/")
+	_, page = get(t, &scripted{state: s}, "/")
 	has(t, page, "The table could not be read: connection refused</p>", "What is shown was read 5 s ago.")
 }

@@ -120,14 +120,14 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 	}
 }
 
-func TestDurationsAreToldInOneUnitAndNeverTooLong(t *testing.T) {
+func TestDurationsAreShownInOneUnitAndNeverTooLong(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0 s", 999 * time.Millisecond: "0 s", 4 * time.Second: "4 s", 119 * time.Second: "119 s",
 		2 * time.Minute: "2 min", 3*time.Minute + 59*time.Second: "3 min", 119 * time.Minute: "119 min",
 		2 * time.Hour: "2 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 days", 800 * 24 * time.Hour: "2 years",
 	} {
 		if got := lasting(d); got != want {
-			t.Errorf("%v is told as %q, want %q", d, got, want)
+			t.Errorf("%v is shown as %q, want %q", d, got, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{
@@ -135,12 +135,12 @@ func TestDurationsAreToldInOneUnitAndNeverTooLong(t *testing.T) {
 		-90 * time.Second: "−90 s",
 	} {
 		if got := fine(d); got != want {
-			t.Errorf("%v is told as %q, want %q", d, got, want)
+			t.Errorf("%v is shown as %q, want %q", d, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "−1,234,567"} {
 		if got := grouped(n); got != want {
-			t.Errorf("%d is told as %q, want %q", n, got, want)
+			t.Errorf("%d is shown as %q, want %q", n, got, want)
 		}
 	}
 }

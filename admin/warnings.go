@@ -90,7 +90,7 @@ func leaseWarnings(s report.State) []Warning {
 	return []Warning{w}
 }
 
-// forgottenWarnings tell, for an hour, that the database has lost writes that it had acknowledged.
+// forgottenWarnings say, for an hour, that the database has lost writes that it had acknowledged.
 func forgottenWarnings(s report.State) []Warning {
 	l := s.Lease
 	if l.Forgotten == 0 || s.At.Sub(l.ForgottenAt) > time.Hour {
@@ -106,7 +106,7 @@ func forgottenWarnings(s report.State) []Warning {
 	}}
 }
 
-// lostWarnings tell for a while that a worker was lost, although the proxy has another one.
+// lostWarnings say for a while that a worker was lost, although the proxy has another one.
 func lostWarnings(s report.State) []Warning {
 	l := s.Lease
 	if !l.Held || l.LostAt.IsZero() || s.At.Sub(l.LostAt) > lostNotable {

@@ -86,7 +86,7 @@ func TestEachFaultHasOneWarningWithWhatToDoAndACommand(t *testing.T) {
 		}
 		w := warnings[0]
 		if len(w.Commands) == 0 || slices.Contains(w.Commands, "") || !strings.HasSuffix(w.What, ".") || w.Do == "" {
-			t.Errorf("%s is told as %+v", kind, w)
+			t.Errorf("%s is shown as %+v", kind, w)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestTheWorstWarningsComeFirst(t *testing.T) {
 	}
 }
 
-func TestAReasonForNoLeaseIsToldOnce(t *testing.T) {
+func TestAReasonForNoLeaseIsShownOnce(t *testing.T) {
 	for reason, kind := range map[string]string{
 		"gate": "gate", "none_free": "none_free", "copy": "copy", "no_namespace": "no_lease", "unanswered": "no_lease",
 		"lost": "no_lease", "": "no_lease",

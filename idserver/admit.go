@@ -34,7 +34,7 @@ func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) er
 		return err
 	}
 	l.out = appendAuthentication(l.out, wire.AuthDone, nil)
-	if err := v.register.take(s, v.rules.Load().maxSessions, known.Allows); err != nil {
+	if err := v.register.admit(s, v.rules.Load().maxSessions, known.Allows); err != nil {
 		return refuseWith(loginLimit, err.(problem.Error))
 	}
 	if !v.stillListed(s.user) {
@@ -64,7 +64,7 @@ func (v *Server) stillListed(user string) bool {
 // greet sends everything that a client expects after its login.
 func (v *Server) greet(s *session, l *login, version uint32, options []option) error {
 	var secret []byte
-	s.pid, secret = v.keys.take(&s.seen, version)
+	s.pid, secret = v.keys.issue(&s.seen, version)
 	if err := v.begin(s, options); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ var (
 )
 
 func takeOnce() error {
-	if err := onceSession.take(); err != nil {
+	if err := onceSession.handle(); err != nil {
 		return err
 	}
 	if onceRead {

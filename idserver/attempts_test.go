@@ -48,22 +48,22 @@ func TestWhoTriesTooOftenIsRefusedBeforeThePasswordAndOthersGoOn(t *testing.T) {
 // The exchange began before others used up the burst.
 func TestManyAttemptsAtOnceAreNotManyGuesses(t *testing.T) {
 	h := newHall(t)
-	var all []*visitor
+	var all []*client
 	for range 2 * nameBurst {
 		v := h.knocks("ann")
 		v.begins()
 		all = append(all, v)
 	}
-	told := make(map[string]int)
+	codes := make(map[string]int)
 	for _, v := range all {
 		nonce := string(v.heard[strings.Index(string(v.heard), "r=")+2:])
 		nonce, _, _ = strings.Cut(nonce, ",")
 		proof := strings.Repeat("A", 43) + "="
 		v.send(passwordMessage([]byte("c=biws,r=" + nonce + ",p=" + proof)))
-		told[v.fatal().Code]++
+		codes[v.fatal().Code]++
 	}
-	if told["28P01"] != nameBurst || told["28000"] != nameBurst {
-		t.Errorf("told %v; expected %d wrong passwords, and that there are too many", told, nameBurst)
+	if codes["28P01"] != nameBurst || codes["28000"] != nameBurst {
+		t.Errorf("the clients read %v; expected %d wrong passwords, and that there are too many", codes, nameBurst)
 	}
 }
 

@@ -101,7 +101,7 @@ func BenchmarkLoginMemory(b *testing.B) {
 	const clients = 2000
 	for b.Loop() {
 		h := newHall(b)
-		all := make([]*visitor, clients)
+		all := make([]*client, clients)
 		none := inUse()
 		for i := range all {
 			all[i] = h.knocks("ann")

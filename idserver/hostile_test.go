@@ -278,7 +278,7 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 		for heard := conn.heard.Bytes(); len(heard) > 0; {
 			size := 1 + int(heard[1])<<24 + int(heard[2])<<16 + int(heard[3])<<8 + int(heard[4])
 			if heard[0] == 'E' && len(heard) > size || strings.IndexByte("RvE", heard[0]) < 0 {
-				t.Fatalf("told %q", heard)
+				t.Fatalf("read %q", heard)
 			}
 			if heard[0] == 'R' && heard[8] == wire.AuthDone {
 				t.Fatal("it is in")

@@ -34,8 +34,8 @@ type key struct {
 	of     *seen
 }
 
-// take makes the key of a new session.
-func (k *keys) take(of *seen, version uint32) (pid int32, secret []byte) {
+// issue makes the key of a new session.
+func (k *keys) issue(of *seen, version uint32) (pid int32, secret []byte) {
 	secret = make([]byte, secretSize)
 	if version >= longSecrets {
 		secret = make([]byte, longSecretSize)

@@ -48,15 +48,15 @@ func masked(heard []byte, name string) string {
 }
 
 func TestInvariant6UnknownExpiredAndKnownNamesDifferInNoByteAndStep(t *testing.T) {
-	begun := func(behind string) func(*visitor) {
-		return func(v *visitor) { v.begins(); v.send(passwordMessage([]byte(behind))) }
+	begun := func(behind string) func(*client) {
+		return func(v *client) { v.begins(); v.send(passwordMessage([]byte(behind))) }
 	}
-	first := func(mechanism, message string) func(*visitor) {
-		return func(v *visitor) { v.send(initial(mechanism, message)) }
+	first := func(mechanism, message string) func(*client) {
+		return func(v *client) { v.send(initial(mechanism, message)) }
 	}
-	bytes := func(b ...byte) func(*visitor) { return func(v *visitor) { v.send(b) } }
-	for means, behaves := range map[string]func(v *visitor){
-		"a wrong password":        func(v *visitor) { v.proves("wrong") },
+	bytes := func(b ...byte) func(*client) { return func(v *client) { v.send(b) } }
+	for means, behaves := range map[string]func(v *client){
+		"a wrong password":        func(v *client) { v.proves("wrong") },
 		"another mechanism":       first("SCRAM-SHA-1", "n,,n=,r=abc"),
 		"binding without TLS":     first(scram.Plain, "p=tls-server-end-point,,n=,r=abc"),
 		"a malformed message":     first(scram.Plain, "n,,x=,r=abc"),
@@ -87,7 +87,7 @@ func TestInvariant6UnknownExpiredAndKnownNamesDifferInNoByteAndStep(t *testing.T
 }
 
 // begins sends the first message of an exchange, and reads its answer.
-func (v *visitor) begins() (answer string) {
+func (v *client) begins() (answer string) {
 	v.t.Helper()
 	v.send(initial(scram.Plain, "n,,n=,r=abc"))
 	v.asked(wire.AuthSASL)
@@ -104,7 +104,7 @@ func TestAWrongPasswordIsRefusedInPostgreSQLsWordsAndTheLogHasTheCause(t *testin
 		v.proves("Wr0ngly")
 		m := v.refused("28P01", `password authentication failed for user "`+name+`"`)
 		if m.Detail != "" || m.Hint != "" {
-			t.Errorf("%s: told more: %+v", name, m)
+			t.Errorf("%s: it says more: %+v", name, m)
 		}
 		h.logged(cause)
 	}
@@ -146,7 +146,7 @@ func TestOverTLSTheLoginIsBoundToTheCertificate(t *testing.T) {
 func TestACertificateLetsInWhomItNamesAndNobodyElse(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.Method = Certificate })
 	ca := h.secured(true)
-	comes := func(leaf authority.Leaf, user string) *visitor {
+	comes := func(leaf authority.Leaf, user string) *client {
 		v := h.comes(&tls.Config{
 			RootCAs: ca.Pool(), ServerName: "127.0.0.1", Certificates: []tls.Certificate{ca.Issue(t, leaf).TLS},
 		})
@@ -307,7 +307,7 @@ func TestNamesOfACertificate(t *testing.T) {
 	}
 }
 
-func TestALoginThatLastsTooLongIsTold(t *testing.T) {
+func TestALoginThatLastsTooLongGetsAnError(t *testing.T) {
 	h := newHall(t)
 	h.patience = 10 * time.Millisecond
 	h.knocks("ann").refused("08006", "not established within the login timeout")

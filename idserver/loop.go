@@ -33,7 +33,7 @@ func (l *loop) run() error {
 	defer l.drop()
 	l.in.SetMax(frame.MaxBody)
 	for {
-		refused, gone := l.in.Each(l.take)
+		refused, gone := l.in.Each(l.handle)
 		if gone != nil {
 			return gone
 		}
@@ -50,8 +50,8 @@ func (l *loop) run() error {
 	}
 }
 
-// take handles the messages that are in the inbox. It writes the replies when no whole message is left.
-func (l *loop) take() error {
+// handle handles the messages that are in the inbox. It writes the replies when no whole message is left.
+func (l *loop) handle() error {
 	for {
 		f, err := l.in.Next()
 		switch {

@@ -74,7 +74,7 @@ func TestStatementsOfAQueryAreCarriedOutOneAfterTheOther(t *testing.T) {
 }
 
 // For a table of another package the help has its description, not only its name.
-func TestHelpSaysWhatEachTableTells(t *testing.T) {
+func TestHelpSaysWhatEachTableHas(t *testing.T) {
 	v := testServer(t, &counter{})
 	x := newTalk(t, v)
 	help := x.query("SHOW HELP")

@@ -35,9 +35,9 @@ func (r *register) enter(s *session) error {
 	return nil
 }
 
-// take takes a place for a client that has proved who it is. most is how many places there are. allows says whether the
+// admit takes a place for a client that has proved who it is. most is how many places there are. allows says whether the
 // user may have one more session than so many.
-func (r *register) take(s *session, most int, allows func(sessions int) bool) error {
+func (r *register) admit(s *session, most int, allows func(sessions int) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

@@ -116,8 +116,8 @@ func FuzzSession(f *testing.F) {
 		}
 		defer s.cancel()
 		err = s.run()
-		var told problem.Error
-		if err != errGoodbye && !errors.Is(err, io.EOF) && !errors.As(err, &told) {
+		var sent problem.Error
+		if err != errGoodbye && !errors.Is(err, io.EOF) && !errors.As(err, &sent) {
 			t.Fatalf("the session ended with %v", err)
 		}
 		may, must := asked(says)

@@ -23,7 +23,7 @@ func (h *hall) drains(ctx context.Context) (over chan struct{}) {
 }
 
 // answers makes a session answer a statement, so that it is at rest afterwards.
-func (v *visitor) answers(sql, status string) {
+func (v *client) answers(sql, status string) {
 	v.t.Helper()
 	v.send(wire.Encoded(&query{sql}))
 	for {
@@ -158,15 +158,15 @@ func TestALongTextCanBeCancelledAndTheSessionStays(t *testing.T) {
 	if !h.server.Cancels(cancelRequest(key)) {
 		t.Error("the request is not taken")
 	}
-	told := ""
+	failed := ""
 	for kind, body := v.next(); kind != 'Z'; kind, body = v.next() {
 		v.heard = nil
 		if kind == 'E' {
-			told = string(body)
+			failed = string(body)
 		}
 	}
-	if !strings.Contains(told, "57014") {
-		t.Errorf("the text was not cancelled: %q", told)
+	if !strings.Contains(failed, "57014") {
+		t.Errorf("the text was not cancelled: %q", failed)
 	}
 	h.server.Cancels(cancelRequest(key)) // while it waits: no effect
 	v.answers("SELECT 1", "I")
@@ -219,24 +219,24 @@ func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
 }
 
 // reset resets the connection of a client, without an orderly end of TCP.
-func reset(v *visitor) {
+func reset(v *client) {
 	v.conn.(*net.TCPConn).SetLinger(0)
 	v.conn.Close()
 }
 
 func TestInvariant8WhatASessionHeldIsFreeHoweverItEnds(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxSessions = 100 })
-	for name, ends := range map[string]func(v *visitor){
-		"before a word":         func(v *visitor) { v.conn.Close() },
-		"asked for a password":  func(v *visitor) { v.asked(wire.AuthSASL); v.conn.Close() },
-		"within the exchange":   func(v *visitor) { v.begins(); v.conn.Close() },
-		"with half a message":   func(v *visitor) { v.begins(); v.send([]byte{'p', 0, 0}); v.conn.Close() },
-		"behind its proof":      func(v *visitor) { v.proves(password); v.conn.Close() },
-		"with a wrong password": func(v *visitor) { v.proves("wrong"); v.fatal() },
-		"politely":              func(v *visitor) { v.enters(password); v.leaves() },
-		"rudely":                func(v *visitor) { v.enters(password); reset(v) },
-		"in a transaction":      func(v *visitor) { v.enters(password); v.answers("BEGIN", "T"); v.conn.Close() },
-		"with nonsense":         func(v *visitor) { v.enters(password); v.send([]byte("nonsense!")); v.rest() },
+	for name, ends := range map[string]func(v *client){
+		"before a word":         func(v *client) { v.conn.Close() },
+		"asked for a password":  func(v *client) { v.asked(wire.AuthSASL); v.conn.Close() },
+		"within the exchange":   func(v *client) { v.begins(); v.conn.Close() },
+		"with half a message":   func(v *client) { v.begins(); v.send([]byte{'p', 0, 0}); v.conn.Close() },
+		"behind its proof":      func(v *client) { v.proves(password); v.conn.Close() },
+		"with a wrong password": func(v *client) { v.proves("wrong"); v.fatal() },
+		"politely":              func(v *client) { v.enters(password); v.leaves() },
+		"rudely":                func(v *client) { v.enters(password); reset(v) },
+		"in a transaction":      func(v *client) { v.enters(password); v.answers("BEGIN", "T"); v.conn.Close() },
+		"with nonsense":         func(v *client) { v.enters(password); v.send([]byte("nonsense!")); v.rest() },
 	} {
 		ends(h.knocks("ann"))
 		h.empties()
@@ -259,7 +259,7 @@ func TestInvariant8WhatASessionHeldIsFreeHoweverItEnds(t *testing.T) {
 func TestManyClientsAtOnceGetAsManyPlacesAsThereAre(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxSessions = 10 })
 	var all sync.WaitGroup
-	in := make(chan *visitor, 100)
+	in := make(chan *client, 100)
 	out := make(chan string, 100)
 	for range 50 {
 		v := h.knocks("ann")
@@ -352,7 +352,7 @@ func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 	if err := h.server.Change(settings); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []*visitor{v, never} {
+	for _, v := range []*client{v, never} {
 		v.send(wire.Encoded(&query{"SELECT 1"})) // from here on the idle timeout runs
 		v.refused("57P05", "terminating connection due to idle-session timeout")
 	}

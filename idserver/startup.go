@@ -53,7 +53,7 @@ func parseStartup(raw []byte) (p packet, err error) {
 			rest = nil
 			break
 		}
-		if err := p.take(string(name), string(value)); err != nil {
+		if err := p.set(string(name), string(value)); err != nil {
 			return p, err
 		}
 		rest = behind
@@ -71,8 +71,8 @@ func parseStartup(raw []byte) (p packet, err error) {
 // named is a name as PostgreSQL keeps it.
 func named(name string) string { return name[:min(len(name), wire.NameBytes)] }
 
-// take handles one parameter. If it comes again, the last one counts.
-func (p *packet) take(name, value string) error {
+// set handles one parameter. If it comes again, the last one counts.
+func (p *packet) set(name, value string) error {
 	switch {
 	case name == "user":
 		p.user = value

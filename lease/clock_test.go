@@ -13,7 +13,7 @@ type hand struct{ at time.Duration }
 
 func (h *hand) now() time.Duration { return h.at }
 
-func TestClockShowsNoUsableTickBeforeItWasTold(t *testing.T) {
+func TestClockShowsNoUsableTickBeforeItsFirstReading(t *testing.T) {
 	c := NewClock(time.Millisecond)
 	if tick := c.Now(); tick != Unset {
 		t.Errorf("tick %d before the first Observe, expected %d", tick, Unset)
@@ -135,9 +135,9 @@ func TestInvariant7AReadingThatCalculatesNothingShowsWhatTheCourseSays(t *testin
 		high := Unset
 		for range 60 {
 			if c.course.Load() == nil || rapid.IntRange(0, 9).Draw(t, "observe") == 0 {
-				told := time.Hour + upTo(4*unit, "told")
+				reading := time.Hour + upTo(4*unit, "told")
 				h.at += upTo(unit, "under way")
-				c.Observe(told.Microseconds(), h.at-upTo(unit, "sent"), h.at)
+				c.Observe(reading.Microseconds(), h.at-upTo(unit, "sent"), h.at)
 			}
 			switch end := time.Duration(c.course.Load().lasts.Load()); {
 			case end > h.at && rapid.Bool().Draw(t, "to the end"):

@@ -30,7 +30,7 @@ func TestInvariant8TheIssuerIsSealedWithoutALeaseToo(t *testing.T) {
 }
 
 // The row may have forgotten a renewal. A released worker has no quarantine, so the row must learn the mark again.
-func TestAReleaseTellsTheLastMarkThatWasAcknowledgedOnTheSecondAttemptToo(t *testing.T) {
+func TestAReleaseSendsTheLastMarkThatWasAcknowledgedOnTheSecondAttemptToo(t *testing.T) {
 	s := &script{}
 	renewals := 0
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
@@ -46,7 +46,7 @@ func TestAReleaseTellsTheLastMarkThatWasAcknowledgedOnTheSecondAttemptToo(t *tes
 	})
 	first := epochAge.Milliseconds() + defaultFirstWindow.Milliseconds()
 	if last := s.granted.Until; renewals < 2 || last <= first || !slices.Equal(s.marks, []int64{last, last}) {
-		t.Errorf("after %d renewals the releases tell %d, expected twice the end of the last grant, %d, above %d",
+		t.Errorf("after %d renewals the releases send %d, expected twice the end of the last grant, %d, above %d",
 			renewals, s.marks, last, first)
 	}
 }
@@ -273,7 +273,7 @@ func TestAClosedDatabaseTakesTheGrantBackAtOnceAndTheLeaseGoesOnWhenItIsOpened(t
 	}
 }
 
-func TestAFailureIsToldInTheWordsOfExplainWithItsHint(t *testing.T) {
+func TestAFailureIsLoggedInTheWordsOfExplainWithItsHint(t *testing.T) {
 	s := &script{}
 	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, errors.New("many\nlines") }
 	synctest.Test(t, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestAFailureIsToldInTheWordsOfExplainWithItsHint(t *testing.T) {
 	})
 }
 
-func TestIDsFarAheadOfTheDatabasesClockAreToldEveryMinuteWithWhatToDo(t *testing.T) {
+func TestIDsFarAheadOfTheDatabasesClockAreLoggedEveryMinuteWithWhatToDo(t *testing.T) {
 	s := &script{}
 	renewals := 0
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
@@ -313,7 +313,7 @@ func TestIDsFarAheadOfTheDatabasesClockAreToldEveryMinuteWithWhatToDo(t *testing
 		}
 		if n := strings.Count(log.String(), "IDs are far ahead of the database's clock"); n < 4 || n > 5 ||
 			!strings.Contains(log.String(), "pgflurry workers retire 7") {
-			t.Errorf("told %d times in five minutes:\n%s", n, log.String())
+			t.Errorf("logged %d times in five minutes:\n%s", n, log.String())
 		}
 	})
 }

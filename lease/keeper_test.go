@@ -301,7 +301,7 @@ func TestAWorkerThatComesBackWithAnEarlierEndLeavesTheGrantInHandUntilARenewalPa
 			t.Errorf("it happened: %q, expected %q", story, want)
 		}
 		if n := strings.Count(log.String(), "the database has lost a commit it had acknowledged"); n != 2 {
-			t.Errorf("told %d times, expected with the renewal and with the acquisition:\n%s", n, log.String())
+			t.Errorf("logged %d times, expected with the renewal and with the acquisition:\n%s", n, log.String())
 		}
 	})
 }

@@ -199,16 +199,17 @@ func TestAFailureThatLastsIsLoggedAgainEachMinuteAndSaysForHowLong(t *testing.T)
 	}
 	var log bytes.Buffer
 	s.during(t, 10*time.Minute, func(k *Keeper) { k.log = slog.New(slog.NewTextHandler(&log, nil)) }, "")
-	told, first, remind := strings.Count(log.String(), "level=WARN"), 0, strings.Count(log.String(), "trouble_lasted=")
+	logged, first := log.String(), 0
+	warnings, remind := strings.Count(logged, "level=WARN"), strings.Count(logged, "trouble_lasted=")
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "does not acknowledge") && !strings.Contains(line, "trouble_lasted=") {
 			first++
 		}
 	}
-	if first != 1 || remind < 8 || remind > 9 || told != first+remind ||
+	if first != 1 || remind < 8 || remind > 9 || warnings != first+remind ||
 		!strings.Contains(log.String(), "trouble_lasted=9m") {
 		t.Errorf("%d first lines and %d reminders among %d warnings in ten minutes:\n%s",
-			first, remind, told, log.String())
+			first, remind, warnings, log.String())
 	}
 }
 

@@ -22,7 +22,7 @@ type script struct {
 	log     []string // what happened, in order
 	at      []time.Duration
 	granted Grant   // the last one
-	marks   []int64 // what each release told as acknowledged
+	marks   []int64 // what each release sent as acknowledged
 }
 
 func (s *script) note(format string, args ...any) {

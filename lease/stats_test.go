@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestStatsTellOfAGrantThatOutlivesItsLease(t *testing.T) {
+func TestStatsHaveAGrantThatOutlivesItsLease(t *testing.T) {
 	s := &script{}
 	first := true
 	s.renew = func(context.Context, Renewal) (Renewed, error) {
@@ -44,7 +44,7 @@ func TestStatsTellOfAGrantThatOutlivesItsLease(t *testing.T) {
 	})
 }
 
-func TestStatsTellOfRenewalsThatAreNotAcknowledgedWhileOneIsUnderWay(t *testing.T) {
+func TestStatsCountRenewalsThatAreNotAcknowledgedWhileOneIsUnderWay(t *testing.T) {
 	s := &script{}
 	broken := errors.New("outcome unknown: connection reset")
 	renewals := 0
@@ -91,7 +91,7 @@ func TestStatsOfAKeeperThatHasEndedHaveNothingLeft(t *testing.T) {
 	}
 }
 
-func TestStatsTellHowFarIDsAreAheadOfADatabaseWhoseClockWasSetBack(t *testing.T) {
+func TestStatsSayHowFarIDsAreAheadOfADatabaseWhoseClockWasSetBack(t *testing.T) {
 	s := &script{}
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
 		return Renewed{Until: r.Wanted, DatabaseMicros: s.micros() - (10 * time.Second).Microseconds()}, nil

@@ -51,16 +51,16 @@ func down(ctx context.Context, url string, leaveJoined bool, list []migration) (
 // longestWait is the longest pause of DownWaiting before it checks and reports again.
 const longestWait = 10 * time.Second
 
-// DownWaiting is Down, but waits while IDs may be ahead of the clock. Before each pause it calls tell with the reason
+// DownWaiting is Down, but waits while IDs may be ahead of the clock. Before each pause it calls onWait with the reason
 // and the time left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
-func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*RestError)) (removed bool, err error) {
+func DownWaiting(ctx context.Context, url string, leaveJoined bool, onWait func(*RestError)) (removed bool, err error) {
 	for {
 		removed, err = Down(ctx, url, leaveJoined)
 		var resting *RestError
 		if !errors.As(err, &resting) {
 			return removed, err
 		}
-		tell(resting)
+		onWait(resting)
 		pause := time.NewTimer(min(resting.Left, longestWait))
 		select {
 		case <-pause.C:

@@ -27,8 +27,8 @@ func (n *Node) AdminAddr() net.Addr {
 	return n.admin.Addr()
 }
 
-// tellOperators serves operators until end is called. Run ends it last.
-func (n *Node) tellOperators() (end func()) {
+// serveOperators serves operators until end is called. Run ends it last.
+func (n *Node) serveOperators() (end func()) {
 	if n.admin == nil {
 		return func() {}
 	}

@@ -11,7 +11,7 @@ import (
 	"pgflurry/config"
 )
 
-func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
+func TestSecretsThatEveryAccountMayReadAreLogged(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -29,9 +29,9 @@ func TestSecretsThatEveryAccountMayReadAreTold(t *testing.T) {
 		IDDatabase:  config.IDDatabase{AuthFile: file("accounts", 0o666)},
 		SecretFiles: []string{file("lease", 0o604)},
 	}, slog.New(slog.NewTextHandler(&log, nil)))
-	for name, told := range map[string]bool{"client": true, "upstream": false, "accounts": true, "lease": true} {
-		if strings.Contains(log.String(), "file="+filepath.Join(dir, name)+" ") != told {
-			t.Errorf("%s is told: %v; expected %v:\n%s", name, !told, told, log.String())
+	for name, logged := range map[string]bool{"client": true, "upstream": false, "accounts": true, "lease": true} {
+		if strings.Contains(log.String(), "file="+filepath.Join(dir, name)+" ") != logged {
+			t.Errorf("%s is logged: %v; expected %v:\n%s", name, !logged, logged, log.String())
 		}
 	}
 	if strings.Count(log.String(), "level=WARN") != 3 {

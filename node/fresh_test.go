@@ -36,7 +36,7 @@ func behind(t *testing.T, url, name string, change func(*node.Node)) *running {
 func (r *running) renewed(t *testing.T) {
 	t.Helper()
 	before := r.State().Lease.Renewals["ok"]
-	r.tells(t, "two more renewals", func(s report.State) bool { return s.Lease.Renewals["ok"] >= before+2 })
+	r.until(t, "two more renewals", func(s report.State) bool { return s.Lease.Renewals["ok"] >= before+2 })
 }
 
 // looked waits for two more looks.
@@ -44,7 +44,7 @@ func (r *running) looked(t *testing.T) {
 	t.Helper()
 	for range 2 {
 		before := r.State().Databases[0].Judged
-		r.tells(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
+		r.until(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
 	}
 }
 
@@ -75,9 +75,9 @@ func TestASwitchToAServerWithoutTheDatabaseEndsThePermissionAndNothingIsWrittenT
 	way.Lead(server.Parse(t, server.Private(t, nil).URL("postgres")).Host)
 	r.log.await(t, "does not exist (SQLSTATE 3D000)")
 	way.Left(0)
-	r.tells(t, "that it answers nothing", func(s report.State) bool { return s.Databases[0].IDs == "none" })
+	r.until(t, "that it answers nothing", func(s report.State) bool { return s.Databases[0].IDs == "none" })
 	mark := server.Value[int64](t, conn, "SELECT max(reserved_until) FROM pgflurry.worker WHERE node = 'misled'")
-	r.tells(t, "that the lease is not renewed", func(s report.State) bool { return s.Lease.Cause != "" })
+	r.until(t, "that the lease is not renewed", func(s report.State) bool { return s.Lease.Cause != "" })
 	if again := server.Value[int64](t, conn,
 		"SELECT max(reserved_until) FROM pgflurry.worker WHERE node = 'misled'"); again != mark {
 		t.Errorf("the mark of the old server rose from %d to %d", mark, again)
@@ -181,7 +181,7 @@ func TestASessionThatTheServerEndsMakesALookAndARenewalOverNewConnectionsAtOnce(
 	server.Do(t, super, "SELECT pg_terminate_backend($1, 10000)", pid)
 	looks.Reached(0, seen+1)
 	leases.Reached(0, leased+1)
-	r.tells(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
+	r.until(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
 }
 
 func TestAReloadMakesALookOverANewConnectionAtOnce(t *testing.T) {
@@ -195,7 +195,7 @@ func TestAReloadMakesALookOverANewConnectionAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	way.Reached(0, taken+2) // those of the look and of the lease
-	r.tells(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
+	r.until(t, "another look", func(s report.State) bool { return s.Databases[0].Judged.After(before) })
 }
 
 func TestManySessionsThatTheServerEndsCauseFewLogins(t *testing.T) {
@@ -210,7 +210,7 @@ func TestManySessionsThatTheServerEndsCauseFewLogins(t *testing.T) {
 	}
 	r := start(t, s, func(n *node.Node) { n.SetPauses(time.Millisecond, time.Hour, 0) })
 	looks.Reached(0, len(s.Databases))
-	r.tells(t, "a permission", func(s report.State) bool { return s.Databases[0].IDs == "all" && s.Lease.Held })
+	r.until(t, "a permission", func(s report.State) bool { return s.Databases[0].IDs == "all" && s.Lease.Held })
 	super := server.Connect(t, direct)
 
 	began, before, sessions := time.Now(), looks.Taken(0)+leases.Taken(0), 0

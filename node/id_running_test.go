@@ -76,7 +76,7 @@ func TestWhoLogsInToTheIDDatabaseWhileTheSocketIsHandedOverGetsIn(t *testing.T) 
 	s := withAccount(t, "handing over")
 	s.Listen, s.Listener = "", shared(t, socket.(interface{ File() (*os.File, error) }))
 	r := start(t, s)
-	r.tells(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
+	r.until(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
 	config := r.idConfig(t)
 	asked, goOn := make(chan struct{}), make(chan struct{})
 	dial := config.DialFunc
@@ -109,7 +109,7 @@ func TestWhoLogsInToTheIDDatabaseWhileTheSocketIsHandedOverGetsIn(t *testing.T) 
 	}
 }
 
-func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *testing.T) {
+func TestAccountsThatCannotBeReadAreReportedWithWhatToDoAndThoseReadBeforeStay(t *testing.T) {
 	server.NoLeak(t)
 	s := withAccount(t, "accounts")
 	owner := server.Connect(t, s.LeaseDatabase)
@@ -119,26 +119,26 @@ func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *te
 	server.Do(t, owner, "REVOKE SELECT ON pgflurry.client FROM "+role)
 	s.LeaseDatabase = leaseURL
 	r := start(t, s)
-	told := r.tells(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
-	if a := told.IDDatabase.Accounts; !a.Read.IsZero() || !strings.Contains(a.Problem, role) ||
+	state := r.until(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
+	if a := state.IDDatabase.Accounts; !a.Read.IsZero() || !strings.Contains(a.Problem, role) ||
 		!strings.Contains(a.Hint, "CALL pgflurry.grant_lease('"+role+"')") || a.From != "pgflurry.client" {
-		t.Errorf("without the right it tells %+v", a)
+		t.Errorf("without the right it reports %+v", a)
 	}
 	r.log.await(t, "nobody can log in to it")
 	server.Do(t, owner, "CALL pgflurry.grant_lease('"+role+"')")
 	if err := r.reload(s); err != nil { // reads the accounts at once
 		t.Fatal(err)
 	}
-	r.tells(t, "an account", func(s report.State) bool {
+	r.until(t, "an account", func(s report.State) bool {
 		return s.IDDatabase.Accounts.Count == 1 && s.IDDatabase.Accounts.Problem == ""
 	})
 	server.Do(t, owner, "ALTER TABLE pgflurry.client RENAME TO other")
 	if err := r.reload(s); err != nil {
 		t.Fatal(err)
 	}
-	told = r.tells(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
-	if a := told.IDDatabase.Accounts; a.Count != 1 || a.Read.IsZero() || !strings.Contains(a.Hint, "migrate up") {
-		t.Errorf("without the table it tells %+v", a)
+	state = r.until(t, "what is missing", func(s report.State) bool { return s.IDDatabase.Accounts.Problem != "" })
+	if a := state.IDDatabase.Accounts; a.Count != 1 || a.Read.IsZero() || !strings.Contains(a.Hint, "migrate up") {
+		t.Errorf("without the table it reports %+v", a)
 	}
 	r.log.await(t, "logins go on with those that were read last")
 	conn, err := pgx.ConnectConfig(t.Context(), r.idConfig(t))
@@ -157,7 +157,7 @@ func TestAnIDDatabaseTellsItsSessionsApartAndWhatTheRealServerIs(t *testing.T) {
 	s := withAccount(t, "apart")
 	r := start(t, s)
 	r.answers(t)
-	r.tells(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
+	r.until(t, "an account", func(s report.State) bool { return s.IDDatabase.Accounts.Count == 1 })
 	conn, err := pgx.ConnectConfig(t.Context(), r.idConfig(t))
 	if err != nil {
 		t.Fatal(err)
@@ -169,15 +169,15 @@ func TestAnIDDatabaseTellsItsSessionsApartAndWhatTheRealServerIs(t *testing.T) {
 	}
 	server.Values[int64](t, conn, "SELECT * FROM next_snowflakes(5)")
 	server.Refused(t, conn, "0A000", "SELECT * FROM orders")
-	told := r.State()
-	d := told.IDDatabase
+	state := r.State()
+	d := state.IDDatabase
 	if d.Open["idle"] != 1 || d.Sessions() != 1 || d.IDs != 5 || d.ByKind["snowflakes"] != 1 ||
 		d.Refused["not_supported"] != 1 || d.Logins["ok"] != 1 || d.LoginsIn.Count() != 1 {
-		t.Errorf("the ID database tells %+v", d)
+		t.Errorf("the ID database reports %+v", d)
 	}
-	if told.Answers.IDs != 0 || told.Sessions.Open["idle"]+told.Sessions.Open["login"] != 0 ||
-		told.Sessions.Logins["ok"] != 0 {
-		t.Errorf("it is counted among the others: %+v, %+v", told.Answers, told.Sessions)
+	if state.Answers.IDs != 0 || state.Sessions.Open["idle"]+state.Sessions.Open["login"] != 0 ||
+		state.Sessions.Logins["ok"] != 0 {
+		t.Errorf("it is counted among the others: %+v, %+v", state.Answers, state.Sessions)
 	}
 	if err := r.end(t); err != nil {
 		t.Error(err)
@@ -200,7 +200,7 @@ func TestAReloadChangesTheRulesOfAnIDDatabaseAllOrNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := r.State().IDDatabase; d.Limit != 7 || d.Name != "ids" {
-		t.Errorf("after a reload it tells %+v", d)
+		t.Errorf("after a reload it reports %+v", d)
 	}
 	if err := r.end(t); err != nil {
 		t.Error(err)

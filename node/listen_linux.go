@@ -9,7 +9,7 @@ import (
 const unconnected = "01"
 
 // isHeld says whether a process has bound a socket to this path, even if it does not listen there. The answer is no
-// where the kernel does not tell.
+// where the kernel does not say.
 func isHeld(path string) bool {
 	table, err := os.ReadFile("/proc/net/unix") // number, references, protocol, flags, type, state, inode, path
 	if err != nil {

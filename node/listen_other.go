@@ -2,5 +2,5 @@
 
 package node
 
-// isHeld is false: this system does not tell.
+// isHeld is false: this system does not say.
 func isHeld(string) bool { return false }

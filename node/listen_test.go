@@ -34,7 +34,7 @@ func TestASocketHasTheModeOfPostgreSQLsOrThatOfTheSettings(t *testing.T) {
 
 func TestASocketThatAProcessHoldsWithoutListeningIsNotTaken(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // no other system tells
+		return // no other system says
 	}
 	path := filepath.Join(t.TempDir(), "socket")
 	held, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)

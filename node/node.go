@@ -133,7 +133,7 @@ func (n *Node) join() error {
 		return err
 	}
 	list()
-	n.tellLimits(n.settings, s)
+	n.logLimits(n.settings, s)
 	n.current.Store(&n.settings)
 	n.phase.tookOver(n.settings, n.clock.wall())
 	return nil
@@ -177,7 +177,7 @@ func (n *Node) Run(ctx context.Context) error {
 	warnOfPlainText(s, n.Addr(), n.log)
 	warnOfExposed(s, n.log)
 	n.phase.serving.Store(true) // the listener is open: clients wait in it
-	defer n.tellOperators()()
+	defer n.serveOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
 	defer seal()

@@ -11,7 +11,7 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-func TestPlainClientsThatHostsslSeesAsTLSAreTold(t *testing.T) {
+func TestPlainClientsThatHostsslSeesAsTLSAreLogged(t *testing.T) {
 	const says = "hostssl in pg_hba.conf does not keep them out"
 	elsewhere, loopback := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 	for name, c := range map[string]struct {
@@ -31,8 +31,8 @@ func TestPlainClientsThatHostsslSeesAsTLSAreTold(t *testing.T) {
 		warnOfPlainText(config.Settings{
 			TLS: config.TLS{Client: c.client}, Keys: config.Keys{Upstream: pgtls.Upstream{Mode: c.to}},
 		}, c.address, slog.New(slog.NewTextHandler(&log, nil)))
-		said, told := log.String(), c.level != ""
-		if strings.Contains(said, says) != told || told && !strings.Contains(said, "level="+c.level) {
+		said, warned := log.String(), c.level != ""
+		if strings.Contains(said, says) != warned || warned && !strings.Contains(said, "level="+c.level) {
 			t.Errorf("%s: the log says %q; expected level %q", name, said, c.level)
 		}
 	}

@@ -71,8 +71,8 @@ func (u *upstream) follow(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// tell adds what the hosts have answered to the state.
-func (u *upstream) tell(s *report.Upstreams) {
+// fill adds what the hosts have answered to the state.
+func (u *upstream) fill(s *report.Upstreams) {
 	if u.primary == nil {
 		return
 	}

@@ -53,7 +53,7 @@ func (n *Node) Reload(s config.Settings) error {
 	}
 	next.SecretFiles = s.SecretFiles
 	warnOfExposed(next, n.log)
-	n.tellLimits(next, changed)
+	n.logLimits(next, changed)
 	next.Accounts = nil // the reader has them
 	n.current.Store(&next)
 	n.phase.tookOver(next, n.clock.wall())
@@ -115,8 +115,8 @@ func (n *Node) numbersOf(database string) proxy.Segments {
 	return nil
 }
 
-// tellLimits logs the limits and what TLS does not protect, if they have changed.
-func (n *Node) tellLimits(s config.Settings, p proxy.Settings) {
+// logLimits logs the limits and what TLS does not protect, if they have changed.
+func (n *Node) logLimits(s config.Settings, p proxy.Settings) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
 		n.log.Info("limits on clients", "clients", limit(p.MaxClients), "max_connections", limit(p.MaxSessions),

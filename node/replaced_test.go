@@ -24,7 +24,7 @@ func TestADatabaseWhoseNameGoesToOneOfAnotherNamespaceIsAnsweredNoMore(t *testin
 	r := start(t, s)
 	r.answers(t)
 	judged := func(s report.State) report.Database { return s.Databases[1] }
-	r.tells(t, "that both databases are answered", func(s report.State) bool {
+	r.until(t, "that both databases are answered", func(s report.State) bool {
 		return s.Databases[0].IDs == "all" && judged(s).IDs == "all"
 	})
 
@@ -32,11 +32,11 @@ func TestADatabaseWhoseNameGoesToOneOfAnotherNamespaceIsAnsweredNoMore(t *testin
 	server.Exec(t, lease, "DROP DATABASE "+server.Name(t, app)+" WITH (FORCE)")
 	server.Exec(t, lease, "ALTER DATABASE "+server.Name(t, other)+" RENAME TO "+server.Name(t, app))
 	replaced := time.Now()
-	told := judged(r.tells(t, "what it thinks of the other database", func(s report.State) bool {
+	state := judged(r.until(t, "what it thinks of the other database", func(s report.State) bool {
 		return judged(s).Judged.After(replaced)
 	}))
-	if told.IDs != "none" || told.Segments != "none" || !strings.Contains(told.IDsWhy, "namespace") {
-		t.Errorf("of a database of another namespace it tells %+v", told)
+	if state.IDs != "none" || state.Segments != "none" || !strings.Contains(state.IDsWhy, "namespace") {
+		t.Errorf("of a database of another namespace it reports %+v", state)
 	}
 	through := server.Parse(t, app)
 	through.Host = r.Addr().String()

@@ -25,13 +25,13 @@ func (n *Node) State() report.State {
 	s.Certificates, s.Reloaded = read.certificates, read.at
 	relayed := n.proxy.Stats()
 	s.Answers, s.Sessions, s.Upstreams = relayed.Answers, relayed.Sessions, relayed.Upstreams
-	n.upstream.tell(&s.Upstreams)
-	n.tellIDDatabase(&s)
+	n.upstream.fill(&s.Upstreams)
+	n.fillIDDatabase(&s)
 	for _, l := range n.databases.Listed() {
 		s.Databases = append(s.Databases, l.State())
 		s.Segments = append(s.Segments, l.Tags()...)
 	}
-	n.supply.tell(&s)
+	n.supply.fill(&s)
 	if workers := n.supply.surveyed.Load(); workers != nil {
 		s.Workers = *workers
 	}
@@ -68,7 +68,7 @@ func (n *Node) Decode(text string) (report.Decoded, error) {
 }
 
 var errLayoutUnknown = hint.With(
-	errors.New("no ID can be taken apart yet: the namespace, which tells the layout, was not read"),
+	errors.New("no ID can be taken apart yet: the namespace, which has the layout, was not read"),
 	"The log says why the lease database could not be asked.")
 
 // History asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection

@@ -4,8 +4,8 @@ import (
 	"pgflurry/report"
 )
 
-// tellIDDatabase adds the ID database, if there is one.
-func (n *Node) tellIDDatabase(s *report.State) {
+// fillIDDatabase adds the ID database, if there is one.
+func (n *Node) fillIDDatabase(s *report.State) {
 	if n.id == nil {
 		return
 	}

@@ -26,32 +26,32 @@ var (
 // state is a part of State that is cheap enough for many clients: it does not count sessions.
 func (u *supply) state() report.State {
 	s := report.State{At: u.clock.wall()}
-	u.tell(&s)
+	u.fill(&s)
 	return s
 }
 
-// tell adds namespace, lease and clock.
-func (u *supply) tell(s *report.State) {
+// fill adds namespace, lease and clock.
+func (u *supply) fill(s *report.State) {
 	known := u.known.Load()
 	if known != nil {
-		s.Namespace = tellNamespace(known.namespace)
+		s.Namespace = reportNamespace(known.namespace)
 	}
-	u.tellLease(s, known)
+	u.fillLease(s, known)
 }
 
-func tellNamespace(ns namespace.Namespace) report.Namespace {
+func reportNamespace(ns namespace.Namespace) report.Namespace {
 	return report.Namespace{
 		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
 		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
 	}
 }
 
-// tellLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
+// fillLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
 // state.
-func (u *supply) tellLease(s *report.State, known *known) {
+func (u *supply) fillLease(s *report.State, known *known) {
 	if known == nil {
 		s.Lease = report.Lease{Window: u.settings.Window}
-		u.unread.Load().tell(&s.Lease)
+		u.unread.Load().fill(&s.Lease)
 		return
 	}
 	st := known.keeper.Stats()
@@ -77,10 +77,10 @@ func (u *supply) tellLease(s *report.State, known *known) {
 		read := time.Duration(st.Micros)*time.Microsecond + s.Clock.RoundTrip/2
 		s.Clock.Offset = l.Renewed.Sub(layout.Epoch.Add(read))
 	}
-	u.troubleOf(st).tell(l)
+	u.troubleOf(st).fill(l)
 }
 
-func (t *trouble) tell(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
+func (t *trouble) fill(l *report.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
 
 // troubleOf classifies the last failure of a keeper.
 func (u *supply) troubleOf(st lease.Stats) *trouble {

@@ -14,8 +14,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// tells waits for a state that is as expected, and returns it.
-func (r *running) tells(t *testing.T, what string, expected func(report.State) bool) report.State {
+// until waits for a state that is as expected, and returns it.
+func (r *running) until(t *testing.T, what string, expected func(report.State) bool) report.State {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -27,12 +27,12 @@ func (r *running) tells(t *testing.T, what string, expected func(report.State) b
 		select {
 		case <-look.C:
 		case <-limit:
-			t.Fatalf("it never told %s:\n%+v", what, r.State())
+			t.Fatalf("it never reported %s:\n%+v", what, r.State())
 		}
 	}
 }
 
-func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
+func TestANodeWithAWorkerReportsItsLeaseAndItsClock(t *testing.T) {
 	t.Parallel()
 	r := start(t, settings(t, server.Migrated(t), "holder"))
 	r.answers(t)
@@ -40,7 +40,7 @@ func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
 	s := r.State()
 	l := s.Lease
 	if !l.Held || !l.Granted || int64(l.Worker) != worker || l.Reason != "" || l.Cause != "" || !l.Opens.IsZero() {
-		t.Errorf("of worker %d it tells %+v", worker, l)
+		t.Errorf("of worker %d it reports %+v", worker, l)
 	}
 	if l.Reserve <= 0 || l.Reserve > l.Window || l.Window != 30*time.Second || l.Acquisitions["ok"] != 1 {
 		t.Errorf("the lease is %+v", l)
@@ -52,13 +52,13 @@ func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
 	if c := s.Clock; !c.Known || c.Offset.Abs() > c.RoundTrip+time.Millisecond || c.RoundTrip <= 0 {
 		t.Errorf("the clock is %+v", c)
 	}
-	renewed := r.tells(t, "a renewal", func(s report.State) bool { return s.Lease.Renewals["ok"] > 0 })
+	renewed := r.until(t, "a renewal", func(s report.State) bool { return s.Lease.Renewals["ok"] > 0 })
 	if renewed.Lease.RenewalDurations.Count() == 0 || renewed.Lease.Renewed.Before(l.Renewed) {
-		t.Errorf("after a renewal it tells %+v", renewed.Lease)
+		t.Errorf("after a renewal it reports %+v", renewed.Lease)
 	}
 }
 
-func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
+func TestALeaseDatabaseThatDoesNotAnswerIsReportedWhileIDsGoOn(t *testing.T) {
 	t.Parallel()
 	cluster := server.Private(t, nil)
 	s := settings(t, server.Migrated(t), "cut off")
@@ -67,14 +67,14 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
 	s.Databases = []string{server.Name(t, s.LeaseDatabase)}
 	r := start(t, s)
 	r.direct = direct
-	r.tells(t, "a worker", func(s report.State) bool { return s.Lease.Held })
+	r.until(t, "a worker", func(s report.State) bool { return s.Lease.Held })
 	thaw := server.Freeze(t, cluster)
-	l := r.tells(t, "a renewal that was not answered", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
+	l := r.until(t, "a renewal that was not answered", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "unanswered" || !l.Held || l.Reserve == 0 || l.Renewals["unknown"] == 0 || l.Cause == "" {
-		t.Errorf("it tells %+v", l)
+		t.Errorf("it reports %+v", l)
 	}
 	thaw()
-	r.tells(t, "that all is well again", func(s report.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
+	r.until(t, "that all is well again", func(s report.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
 }
 
 // migrated installs the tables and functions in the database at a URL.
@@ -86,7 +86,7 @@ func migrated(t *testing.T, url string) string {
 	return url
 }
 
-func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
+func TestAClosedGateIsReportedWithTheTimeWhenItOpens(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	conn := server.Connect(t, direct)
@@ -95,19 +95,19 @@ func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
 	settings := settings(t, direct, "before the gate")
 	settings.Survey = time.Second
 	r := start(t, settings)
-	s := r.tells(t, "a gate", func(s report.State) bool { return s.Lease.Reason == "gate" && !s.Workers.Read.IsZero() })
+	s := r.until(t, "a gate", func(s report.State) bool { return s.Lease.Reason == "gate" && !s.Workers.Read.IsZero() })
 	if s.Lease.Held || s.Lease.Granted || s.Lease.Reserve != 0 || s.Lease.Acquisitions["refused"] == 0 {
 		t.Errorf("the lease is %+v", s.Lease)
 	}
 	if early := opens.Sub(s.Lease.Opens); early.Abs() > 10*time.Second {
-		t.Errorf("the gate opens at %v; it tells %v", opens, s.Lease.Opens)
+		t.Errorf("the gate opens at %v; it reports %v", opens, s.Lease.Opens)
 	}
 	if early := opens.Sub(s.Workers.Opens); early.Abs() > 10*time.Second {
-		t.Errorf("the gate opens at %v; the table tells %v", opens, s.Workers.Opens)
+		t.Errorf("the gate opens at %v; the table has %v", opens, s.Workers.Opens)
 	}
 }
 
-func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T) {
+func TestAGrantThatOutlivesItsLeaseIsReportedAndSoIsThatNoWorkerIsFree(t *testing.T) {
 	t.Parallel()
 	direct := server.MigratedWith(t, migrations.Settings{Layout: "41/0/4/12", DatabaseWorkers: 4})
 	s := settings(t, direct, "the last")
@@ -116,14 +116,14 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 	r.answers(t)
 	worker := r.State().Lease.Worker
 	server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE kind = 'proxy'")
-	told := r.tells(t, "that no worker is free", func(s report.State) bool {
+	state := r.until(t, "that no worker is free", func(s report.State) bool {
 		return s.Lease.Reason == "none_free" && s.Workers.Counts["retired"] == 12
 	})
-	if l := told.Lease; l.Held || !l.Granted || l.Worker != worker || l.Renewals["lost"] != 1 || l.Hint == "" {
+	if l := state.Lease; l.Held || !l.Granted || l.Worker != worker || l.Renewals["lost"] != 1 || l.Hint == "" {
 		t.Errorf("the lease is %+v", l)
 	}
-	if c := told.Workers.Counts; c["held"]+c["free"]+c["resting"] != 0 || len(told.Workers.Rows) != 13 {
-		t.Errorf("the workers are %v", told.Workers)
+	if c := state.Workers.Counts; c["held"]+c["free"]+c["resting"] != 0 || len(state.Workers.Rows) != 13 {
+		t.Errorf("the workers are %v", state.Workers)
 	}
 	// the first window is five seconds long, and the grant holds until its end
 	if l := r.State().Lease; l.Reserve > 0 {
@@ -133,10 +133,10 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 			t.Errorf("%v of worker %d are left, but an ID is %+v: %v", l.Reserve, worker, drawn, err)
 		}
 	}
-	r.tells(t, "the end of the grant", func(s report.State) bool { return s.Lease.Reserve == 0 })
+	r.until(t, "the end of the grant", func(s report.State) bool { return s.Lease.Reserve == 0 })
 }
 
-func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
+func TestAWorkerThatWasRetiredIsReportedAsLostAndAnotherIsTaken(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	r := start(t, settings(t, direct, "mover"))
@@ -145,55 +145,55 @@ func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
 	server.Do(t, server.Connect(t, direct),
 		"UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE worker = $1", first)
 	another := func(s report.State) bool { return s.Lease.Held && s.Lease.Worker != first }
-	l := r.tells(t, "another worker", another).Lease
+	l := r.until(t, "another worker", another).Lease
 	if l.Renewals["lost"] != 1 || l.Acquisitions["ok"] != 2 || l.Reason != "" ||
 		!strings.HasSuffix(l.Lost, "it was retired") || l.LostAt.IsZero() || l.LostAt.After(r.State().At) {
 		t.Errorf("the lease is %+v", l)
 	}
 }
 
-func TestACopyIsToldWithWhatToRun(t *testing.T) {
+func TestACopyIsReportedWithWhatToRun(t *testing.T) {
 	t.Parallel()
 	original := server.Migrated(t)
 	s := settings(t, server.TemplateCopy(t, original, server.Name(t, original)+"_copy"), "on a copy")
 	r := start(t, s)
 	const first = "the namespace was not read yet"
-	l := r.tells(t, "a copy", func(s report.State) bool { return s.Lease.Cause != first }).Lease
+	l := r.until(t, "a copy", func(s report.State) bool { return s.Lease.Cause != first }).Lease
 	if l.Reason != "copy" || !strings.Contains(l.Cause, "is a copy") || !strings.Contains(l.Hint, "migrate up") {
-		t.Errorf("it tells %+v", l)
+		t.Errorf("it reports %+v", l)
 	}
 }
 
-func TestALeaseDatabaseWithoutANamespaceIsToldWithWhatToRun(t *testing.T) {
+func TestALeaseDatabaseWithoutANamespaceIsReportedWithWhatToRun(t *testing.T) {
 	t.Parallel()
 	s := settings(t, server.Migrated(t), "too early")
 	s.LeaseDatabase = server.Database(t)
-	l := start(t, s).tells(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
+	l := start(t, s).until(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "no_namespace" || !strings.Contains(l.Cause, "has no pgflurry namespace") ||
 		!strings.Contains(l.Hint, "migrate up") {
-		t.Errorf("it tells %+v", l)
+		t.Errorf("it reports %+v", l)
 	}
 }
 
-func TestARoleThatMayNotReadTheNamespaceIsToldWithWhatToGrant(t *testing.T) {
+func TestARoleThatMayNotReadTheNamespaceIsReportedWithWhatToGrant(t *testing.T) {
 	t.Parallel()
 	s := settings(t, server.Migrated(t), "stranger")
 	s.LeaseDatabase = server.Role(t, s.LeaseDatabase, "lease_stranger")
-	l := start(t, s).tells(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
+	l := start(t, s).until(t, "why", func(s report.State) bool { return s.Lease.Reason != "" }).Lease
 	if l.Reason != "unanswered" || !strings.Contains(l.Hint, "CALL pgflurry.grant_lease('lease_stranger');") {
-		t.Errorf("it tells %+v", l)
+		t.Errorf("it reports %+v", l)
 	}
 }
 
-func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testing.T) {
+func TestALeaseDatabaseThatIsNotThereIsReportedInOneLineWithoutThePassword(t *testing.T) {
 	t.Parallel()
 	s := settings(t, server.Migrated(t), "nowhere")
 	s.LeaseDatabase = "postgres://app:s3cret@127.0.0.1:1/shop"
 	r := start(t, s)
-	l := r.tells(t, "why", func(s report.State) bool { return s.Lease.Reason == "unanswered" }).Lease
+	l := r.until(t, "why", func(s report.State) bool { return s.Lease.Reason == "unanswered" }).Lease
 	if strings.Contains(l.Cause+l.Hint, "s3cret") || strings.Contains(l.Cause, "\n") ||
 		!strings.Contains(l.Cause, `cannot connect to 127.0.0.1:1/shop as "app": `) || l.Hint == "" {
-		t.Errorf("it tells %+v", l)
+		t.Errorf("it reports %+v", l)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestInvariant7StateWaitsForNobody(t *testing.T) {
 	r := start(t, s)
 	r.answers(t)
 	id, worker := draw(t, r.connect(t))
-	r.tells(t, "the worker table", func(s report.State) bool { return !s.Workers.Read.IsZero() })
+	r.until(t, "the worker table", func(s report.State) bool { return !s.Workers.Read.IsZero() })
 	thaw := server.Freeze(t, cluster) // lease database, upstream and every listed database hang
 	ctx, hangUp := context.WithCancel(t.Context())
 	asked := make(chan error)
@@ -219,21 +219,21 @@ func TestInvariant7StateWaitsForNobody(t *testing.T) {
 	if err := <-asked; err == nil || !strings.Contains(err.Error(), "another question") {
 		t.Errorf("of two questions for a history one has ended with %v; expected that it is not put", err)
 	}
-	for told := range 100 {
+	for calls := range 100 {
 		r.State()
 		select {
 		case err := <-asked:
-			t.Fatalf("State was told %d times until a question to the database had ended with %v", told+1, err)
+			t.Fatalf("State was asked %d times until a question to the database had ended with %v", calls+1, err)
 		default:
 		}
 	}
 	hangUp()
 	if err := <-asked; err == nil {
-		t.Error("a database that does not answer has told a history")
+		t.Error("a database that does not answer has answered a history")
 	}
-	told := r.tells(t, "that renewals fail", func(s report.State) bool { return s.Lease.Renewals["unknown"] > 0 })
-	if len(told.Workers.Rows) == 0 || told.Lease.Worker != int(worker) {
-		t.Errorf("it has forgotten what it knew: %+v", told)
+	state := r.until(t, "that renewals fail", func(s report.State) bool { return s.Lease.Renewals["unknown"] > 0 })
+	if len(state.Workers.Rows) == 0 || state.Lease.Worker != int(worker) {
+		t.Errorf("it has forgotten what it knew: %+v", state)
 	}
 	if d, err := r.Decode(strconv.FormatInt(id, 10)); err != nil || d.Worker != int(worker) {
 		t.Errorf("ID %d is decoded as %+v: %v", id, d, err)

@@ -24,7 +24,7 @@ func TestANodeThatAnswersSaysSo(t *testing.T) {
 	s := r.State()
 	if !s.Listening || s.Draining || s.Started.IsZero() || s.At.Before(s.Started) || s.Name != "state" ||
 		s.LinesLost != 7 {
-		t.Errorf("the node tells %+v", s)
+		t.Errorf("the node reports %+v", s)
 	}
 	if s.Answers.IDs != 1 || s.Namespace.Layout != "41/0/10/12" || s.Namespace.Workers != 1024 {
 		t.Errorf("answers %+v, namespace %+v", s.Answers, s.Namespace)
@@ -51,8 +51,8 @@ func TestANodeWithoutANamespaceSaysThatItKnowsNone(t *testing.T) {
 	s.LeaseDatabase = closed
 	r := start(t, s)
 	r.log.await(t, "no worker is leased")
-	if told := r.State(); told.Namespace != (report.Namespace{}) || !told.Listening {
-		t.Errorf("it tells %+v", told)
+	if s := r.State(); s.Namespace != (report.Namespace{}) || !s.Listening {
+		t.Errorf("it reports %+v", s)
 	}
 	if d, err := r.Decode("1"); err == nil {
 		t.Errorf("it decodes an ID of a layout that it does not know as %+v", d)
@@ -69,15 +69,15 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 	s.TLS.Upstream = "prefer"
 	s.TLS.UpstreamCert, s.TLS.UpstreamKey = shown.Write(t, dir, "upstream")
 	r := start(t, s)
-	told := func(clients, upstream authority.Pair) []report.Certificate {
+	certificates := func(clients, upstream authority.Pair) []report.Certificate {
 		return []report.Certificate{
 			{File: s.TLS.ClientCert, Until: clients.TLS.Leaf.NotAfter},
 			{File: s.TLS.UpstreamCert, Until: upstream.TLS.Leaf.NotAfter},
 		}
 	}
 	first := r.State()
-	if !slices.Equal(first.Certificates, told(expired, shown)) || first.Reloaded.IsZero() {
-		t.Errorf("at first it tells %v, read at %v", first.Certificates, first.Reloaded)
+	if !slices.Equal(first.Certificates, certificates(expired, shown)) || first.Reloaded.IsZero() {
+		t.Errorf("at first it reports %v, read at %v", first.Certificates, first.Reloaded)
 	}
 	renewed := ca.Issue(t, authority.Leaf{})
 	renewed.Write(t, dir, "clients")
@@ -85,8 +85,8 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 		t.Fatal(err)
 	}
 	second := r.State()
-	if !slices.Equal(second.Certificates, told(renewed, shown)) || !second.Reloaded.After(first.Reloaded) {
-		t.Errorf("after a reload it tells %v, read at %v", second.Certificates, second.Reloaded)
+	if !slices.Equal(second.Certificates, certificates(renewed, shown)) || !second.Reloaded.After(first.Reloaded) {
+		t.Errorf("after a reload it reports %v, read at %v", second.Certificates, second.Reloaded)
 	}
 	authority.Write(t, dir, "clients.crt", []byte("half a"))
 	if err := r.reload(s); err == nil {
@@ -94,7 +94,7 @@ func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *test
 	}
 	third := r.State()
 	if !slices.Equal(third.Certificates, second.Certificates) || third.Reloaded != second.Reloaded {
-		t.Errorf("after one that failed it tells %v, read at %v", third.Certificates, third.Reloaded)
+		t.Errorf("after one that failed it reports %v, read at %v", third.Certificates, third.Reloaded)
 	}
 }
 
@@ -105,18 +105,18 @@ func TestADatabaseThatIsNotAnsweredSaysWhyAndWhatToDo(t *testing.T) {
 	server.Exec(t, revoked, "REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC")
 	s.LeaseDatabase = revoked
 	r := start(t, s)
-	d := r.tells(t, "a judgement", func(s report.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
+	d := r.until(t, "a judgement", func(s report.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
 	if d.IDs != "none" || !strings.Contains(d.IDsWhy, "was revoked from PUBLIC") {
-		t.Errorf("it tells %+v", d)
+		t.Errorf("it reports %+v", d)
 	}
 	absent := settings(t, server.Migrated(t), "hopeful")
 	absent.Databases = []string{"not_there_at_all"}
 	r = start(t, absent)
-	d = r.tells(t, "why it was not judged", func(s report.State) bool {
+	d = r.until(t, "why it was not judged", func(s report.State) bool {
 		return strings.Contains(s.Databases[0].IDsWhy, "does not exist")
 	}).Databases[0]
 	if d.IDs != "none" || d.Segments != "none" || !d.Judged.IsZero() {
-		t.Errorf("it tells %+v", d)
+		t.Errorf("it reports %+v", d)
 	}
 }
 
@@ -126,27 +126,27 @@ func TestADatabaseSaysThatPostgreSQLIsAwayWhileItIsAndKeepsItsPermission(t *test
 	r := start(t, settings(t, migrated(t, cluster.URL("postgres")), "steadfast"))
 	r.answers(t)
 	if d := r.State().Databases[0]; d.Away != "" {
-		t.Errorf("before, it tells %+v", d)
+		t.Errorf("before, it reports %+v", d)
 	}
 	thaw := server.Freeze(t, cluster)
-	d := r.tells(t, "that nobody answers", func(s report.State) bool { return s.Databases[0].Away != "" }).Databases[0]
+	d := r.until(t, "that nobody answers", func(s report.State) bool { return s.Databases[0].Away != "" }).Databases[0]
 	if d.IDs != "all" || d.Judged.IsZero() {
-		t.Errorf("while PostgreSQL is away it tells %+v", d)
+		t.Errorf("while PostgreSQL is away it reports %+v", d)
 	}
 	thaw()
-	r.tells(t, "that PostgreSQL is back", func(s report.State) bool { return s.Databases[0].Away == "" })
+	r.until(t, "that PostgreSQL is back", func(s report.State) bool { return s.Databases[0].Away == "" })
 }
 
-func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
+func TestNumbersOfTagsAreReportedByDatabase(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ('order', 1000)")
 	r := start(t, settings(t, direct, "numbers"))
-	r.tells(t, "that numbers are answered", func(s report.State) bool { return s.Databases[0].Segments == "qualified" })
+	r.until(t, "that numbers are answered", func(s report.State) bool { return s.Databases[0].Segments == "qualified" })
 	server.Do(t, r.connect(t), "SELECT pgflurry.next_segment('order')")
-	all := r.tells(t, "the tag", func(s report.State) bool { return len(s.Segments) == 1 }).Segments
+	all := r.until(t, "the tag", func(s report.State) bool { return len(s.Segments) == 1 }).Segments
 	if s := all[0]; s.Database != server.Name(t, direct) || s.Tag != "order" || s.Given != 1 || s.Fetches == 0 ||
 		s.Left+s.Given < 1000 || s.Skipped != 0 {
-		t.Errorf("it tells %+v", s)
+		t.Errorf("it reports %+v", s)
 	}
 }

@@ -32,7 +32,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	first.answers(t)
 	second := surveyed(t, direct, "lease_surveyor", "second")
 	second.answers(t)
-	w := first.tells(t, "two workers that are held", func(s report.State) bool {
+	w := first.until(t, "two workers that are held", func(s report.State) bool {
 		return s.Workers.Counts["held"] == 2 && s.Workers.Problem == ""
 	}).Workers
 	states := make(map[string]string) // by node name
@@ -40,7 +40,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 		states[row.Node] = row.State
 		mine := first.State().Lease.Worker
 		if row.State == "mine" && (row.Number != mine || *row.Left <= 0 || row.Acquired.IsZero()) {
-			t.Errorf("its own is told as %+v", row)
+			t.Errorf("its own is reported as %+v", row)
 		}
 	}
 	if states["first"] != "mine" || states["second"] != "held" || w.Rows[functionWorker].State != "function" {
@@ -57,7 +57,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	if err := second.end(t); err != nil {
 		t.Error(err)
 	}
-	first.tells(t, "that the other's worker rests", func(s report.State) bool {
+	first.until(t, "that the other's worker rests", func(s report.State) bool {
 		return s.Workers.Counts["held"] == 1 && s.Workers.Counts["resting"] == 1
 	})
 }
@@ -68,17 +68,17 @@ func TestASurveyThatMayNotReadSaysWhatToGrantAndKeepsWhatItKnew(t *testing.T) {
 	server.Role(t, direct, "lease_blinded")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_blinded')")
 	r := surveyed(t, direct, "lease_blinded", "blinded")
-	r.tells(t, "its own worker", func(s report.State) bool { return s.Workers.Counts["held"] == 1 })
+	r.until(t, "its own worker", func(s report.State) bool { return s.Workers.Counts["held"] == 1 })
 	server.Exec(t, direct, "REVOKE SELECT ON pgflurry.worker FROM lease_blinded")
-	w := r.tells(t, "a problem", func(s report.State) bool { return s.Workers.Problem != "" }).Workers
+	w := r.until(t, "a problem", func(s report.State) bool { return s.Workers.Problem != "" }).Workers
 	if !strings.Contains(w.Problem, "CALL pgflurry.grant_lease('lease_blinded');") || w.Counts["held"] != 1 {
-		t.Errorf("it tells %+v", w)
+		t.Errorf("it reports %+v", w)
 	}
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_blinded')")
-	r.tells(t, "that all is well again", func(s report.State) bool { return s.Workers.Problem == "" })
+	r.until(t, "that all is well again", func(s report.State) bool { return s.Workers.Problem == "" })
 }
 
-func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
+func TestAFunctionThatIsAheadOfItsClockIsReportedAndANormalOneIsNot(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	s := settings(t, direct, "watcher of the function")
@@ -89,14 +89,14 @@ func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
 	server.Exec(t, direct, "SELECT public.next_snowflake()")
 	server.Eventually(t, server.Connect(t, direct), "(pgflurry.snowflake_clock()).ahead_ms < 0")
 	began := r.State().At
-	w := r.tells(t, "a reading", func(s report.State) bool { return s.Workers.Read.After(began) }).Workers
+	w := r.until(t, "a reading", func(s report.State) bool { return s.Workers.Read.After(began) }).Workers
 	if w.FunctionAhead != 0 {
 		t.Errorf("a function whose last ID is of the past is %v ahead", w.FunctionAhead)
 	}
 	server.FunctionClock(t, direct, "'1 hour'")
 	server.Exec(t, direct, "SELECT public.next_snowflake()")
-	w = r.tells(t, "that it is ahead", func(s report.State) bool { return s.Workers.FunctionAhead != 0 }).Workers
+	w = r.until(t, "that it is ahead", func(s report.State) bool { return s.Workers.FunctionAhead != 0 }).Workers
 	if w.FunctionAhead < 59*time.Minute || w.FunctionAhead > time.Hour {
-		t.Errorf("a function whose last ID is an hour ahead is told as %v ahead", w.FunctionAhead)
+		t.Errorf("a function whose last ID is an hour ahead is reported as %v ahead", w.FunctionAhead)
 	}
 }

@@ -196,7 +196,7 @@ func TestInvariant3SilenceEndsNoPrimaryWhoseverItIs(t *testing.T) {
 	}
 }
 
-func TestTroubleIsToldInWords(t *testing.T) {
+func TestTroubleIsReportedInWords(t *testing.T) {
 	s := newTopology(servers(4))
 	s.hear(says(0, primaryOn(2)))
 	s.hear(says(1, primaryOn(2)))

@@ -91,9 +91,9 @@ func (c *counters) loggedIn(since time.Duration) {
 
 func (c *counters) count(r result) { c.results[r].Add(1) }
 
-// tell fills in the proxy's counters. atOnce are the answers that did not wait, by kind. Answers that waited are
+// fill sets the proxy's counters. atOnce are the answers that did not wait, by kind. Answers that waited are
 // counted apart from them, so that no bucket ever falls.
-func (c *counters) tell(st *Stats, atOnce [statement.FormKinds]int64) {
+func (c *counters) fill(st *Stats, atOnce [statement.FormKinds]int64) {
 	st.Waits = c.waits.Snapshot()
 	st.ByKind = make(map[string]int64, statement.FormKinds)
 	for k, label := range statement.FormKindLabels {

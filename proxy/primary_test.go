@@ -15,15 +15,15 @@ import (
 	"pgflurry/tests/support/authority"
 )
 
-// throne says who reigns, as the test wants.
-type throne struct {
+// primaries says which host is the primary, as the test wants.
+type primaries struct {
 	mu  sync.Mutex
 	now Primary
 	end context.CancelFunc
 }
 
-// crown makes another host the primary.
-func (x *throne) crown(host int) {
+// promote makes another host the primary.
+func (x *primaries) promote(host int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.end != nil {
@@ -34,7 +34,7 @@ func (x *throne) crown(host int) {
 	x.now = Primary{host, over}
 }
 
-func (x *throne) primary(context.Context) (Primary, error) {
+func (x *primaries) primary(context.Context) (Primary, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.end == nil {
@@ -43,8 +43,8 @@ func (x *throne) primary(context.Context) (Primary, error) {
 	return x.now, nil
 }
 
-// reigns puts other hosts behind the rig's own, which is the first.
-func reigns(x *throne, others ...net.Listener) func(*Settings) {
+// withHosts puts other hosts behind the rig's own, which is the first.
+func withHosts(x *primaries, others ...net.Listener) func(*Settings) {
 	return func(s *Settings) {
 		s.Primary = x.primary
 		for _, other := range others {
@@ -62,12 +62,12 @@ func TestInvariant12ASessionEndsWithItsPrimaryAndNothingMoreReachesThat(t *testi
 		"it was answered a moment ago": func(r *rig) { r.requestAnswered("1", 'I') },
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := &throne{}
-			x.crown(0)
-			r := newRigBeforeStartup(t, &counter{}, reigns(x))
+			x := &primaries{}
+			x.promote(0)
+			r := newRigBeforeStartup(t, &counter{}, withHosts(x))
 			r.upstream = r.starts(r.client)
 			meanwhile(r)
-			x.crown(0)
+			x.promote(0)
 			r.toClient(fatalMessage(failDemoted))
 			if rest := r.rest(r.upstream); bytes.Contains(rest, query("COMMIT")) {
 				t.Errorf("upstream was sent %q", rest)
@@ -81,13 +81,13 @@ func TestInvariant12ASessionEndsWithItsPrimaryAndNothingMoreReachesThat(t *testi
 }
 
 func TestAClientWhoseServerIsDemotedDuringItsLoginIsToldToTryAgain(t *testing.T) {
-	x := &throne{}
-	x.crown(0)
-	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	x := &primaries{}
+	x.promote(0)
+	r := newRigBeforeStartup(t, &counter{}, withHosts(x))
 	r.send(startup("user", "u"))
 	r.upstream = <-r.arrivals // it does not answer
 	r.toUpstream(startup("user", "u"))
-	x.crown(0)
+	x.promote(0)
 	r.toClient(fatalMessage(failMoved))
 }
 
@@ -102,9 +102,9 @@ func (d demotions) Write(line []byte) (int, error) {
 }
 
 func TestInvariant12NothingOfAClientThatDoesNotReadReachesAFormerPrimary(t *testing.T) {
-	x, demoted := &throne{}, make(demotions)
-	x.crown(0)
-	r := newRigBeforeStartup(t, &counter{}, reigns(x), func(s *Settings) {
+	x, demoted := &primaries{}, make(demotions)
+	x.promote(0)
+	r := newRigBeforeStartup(t, &counter{}, withHosts(x), func(s *Settings) {
 		s.Log = slog.New(slog.NewTextHandler(demoted, nil))
 	})
 	r.upstream = r.starts(r.client)
@@ -116,7 +116,7 @@ func TestInvariant12NothingOfAClientThatDoesNotReadReachesAFormerPrimary(t *test
 			t.Fatal(err)
 		}
 	}
-	x.crown(0)
+	x.promote(0)
 	<-demoted
 	r.send(query("COMMIT"))
 	if rest := r.rest(r.upstream); bytes.Contains(rest, query("COMMIT")) {
@@ -126,7 +126,7 @@ func TestInvariant12NothingOfAClientThatDoesNotReadReachesAFormerPrimary(t *test
 }
 
 func TestWithoutAPrimaryASessionIsRefused(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, reigns(&throne{}))
+	r := newRigBeforeStartup(t, &counter{}, withHosts(&primaries{}))
 	r.send(startup("user", "u"))
 	r.toClient(fatalMessage(failNoPrimary))
 }
@@ -134,16 +134,16 @@ func TestWithoutAPrimaryASessionIsRefused(t *testing.T) {
 func TestADialWhosePrimaryChangesGoesOnToTheNext(t *testing.T) {
 	ca := authority.New(t, "CA")
 	silent := listen(t) // accepts connections, and never answers the request for TLS
-	x := &throne{}
-	x.crown(1)
-	r := newRigBeforeStartup(t, &counter{}, reigns(x, silent), reaches(pgtls.Upstream{Mode: pgtls.Require}))
+	x := &primaries{}
+	x.promote(1)
+	r := newRigBeforeStartup(t, &counter{}, withHosts(x, silent), reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	r.send(startup("user", "u", "database", "d"))
 	conn, err := silent.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	x.crown(0)
+	x.promote(0)
 	if err := r.takesTLS(shows(ca.Issue(t, authority.Leaf{}))); err != nil {
 		t.Fatal(err)
 	}
@@ -165,15 +165,15 @@ func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
 }
 
 func TestAConnectionOfTheProxysOwnEndsWithItsPrimary(t *testing.T) {
-	x := &throne{}
-	x.crown(0)
-	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	x := &primaries{}
+	x.promote(0)
+	r := newRigBeforeStartup(t, &counter{}, withHosts(x))
 	conn, err := r.proxy.DialUpstream(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := <-r.arrivals
-	x.crown(0)
+	x.promote(0)
 	if _, err := io.ReadAll(there); err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +190,10 @@ func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *tes
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := listen(t)
-			x := &throne{}
-			x.crown(0)
+			x := &primaries{}
+			x.promote(0)
 			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-				reigns(x, other)(s)
+				withHosts(x, other)(s)
 				s.Primary = func(ctx context.Context) (Primary, error) { // sessions stay when others go elsewhere
 					primary, err := x.primary(ctx)
 					return Primary{primary.Host, context.Background()}, err
@@ -205,7 +205,7 @@ func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *tes
 			greeting := join(message('R', []byte{0, 0, 0, 0}), message('K', key), ready('I'))
 			r.reply(greeting)
 			r.toClient(greeting)
-			x.crown(1)
+			x.promote(1)
 
 			request := join([]byte{0, 0, byte((8 + len(key)) >> 8), byte(8 + len(key)), 4, 210, 22, 46}, key)
 			cancel := r.dial()

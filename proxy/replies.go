@@ -158,7 +158,7 @@ func (r *replies) streamReply() error {
 	case !relay: // no reply to the proxy's own messages is larger than a buffer
 		return clientError{failDesync, conversation.ErrTorn}
 	}
-	return r.tell(func(w io.Writer) error { return r.fromUpstream.Stream(w, f.Size) })
+	return r.write(func(w io.Writer) error { return r.fromUpstream.Stream(w, f.Size) })
 }
 
 // flushReplies writes the run to the client. It counts the replies as relayed while it holds the writer. So when a
@@ -168,15 +168,15 @@ func (r *replies) flushReplies() error {
 	if len(in.Committed()) == 0 && !r.conversation.Unrelayed() {
 		return nil
 	}
-	return r.tell(func(w io.Writer) error {
+	return r.write(func(w io.Writer) error {
 		r.conversation.Relayed()
 		return in.Flush(w)
 	})
 }
 
-// tell writes to the client. While the proxy drains, it makes relayClient check again: that may have found the writer
+// write writes to the client. While the proxy drains, it makes relayClient check again: that may have found the writer
 // busy, or replies owed.
-func (r *replies) tell(f func(io.Writer) error) error {
+func (r *replies) write(f func(io.Writer) error) error {
 	err := r.toClient.Do(f)
 	if r.registry.draining.Load() {
 		r.interrupt()

@@ -26,6 +26,6 @@ func (p *Proxy) Stats() Stats {
 	st.Limit, st.Full = limit, limit > 0 && taken >= limit || p.limits.Full()
 	st.Closed = tally.Labelled(reasonLabels[1:], sum.closed[1:])
 	st.Relayed = map[string]int64{"to_upstream": sum.toUpstream, "to_client": sum.toClient}
-	p.counters.tell(&st, sum.answers)
+	p.counters.fill(&st, sum.answers)
 	return st
 }

@@ -166,7 +166,7 @@ func TestNoBucketOfWaitsEverFalls(t *testing.T) {
 	})
 }
 
-func TestStatsTellWhatEachConnectionDoes(t *testing.T) {
+func TestStatsSayWhatEachConnectionDoes(t *testing.T) {
 	r := newRig(t, &counter{})
 	opens := func(what string, open map[string]int) {
 		t.Helper()

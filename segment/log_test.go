@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestWhatStaysWrongIsToldAgainEachMinuteWithHowLongItHasLasted(t *testing.T) {
+func TestWhatStaysWrongIsLoggedAgainEachMinuteWithHowLongItHasLasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order")
 		r := start(t, of)

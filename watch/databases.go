@@ -107,7 +107,7 @@ func (d *Databases) replace(next []*Listing) {
 	d.listed = next
 	close(d.changed)
 	d.changed = make(chan struct{})
-	d.tellJudged()
+	d.closeJudged()
 }
 
 // Name is that of the database.
@@ -148,8 +148,8 @@ func (l *Listing) permit(j judgement) { l.unlessOver(func() { l.permission.set(j
 // say replaces only the reasons of a judgement, and leaves the permission.
 func (l *Listing) say(j judgement) { l.unlessOver(func() { l.permission.judgement.Store(&j) }) }
 
-// tellAway records whether the last look found no PostgreSQL, and why; empty: it found one.
-func (l *Listing) tellAway(why string) {
+// setAway records whether the last look found no PostgreSQL, and why; empty: it found one.
+func (l *Listing) setAway(why string) {
 	l.unlessOver(func() {
 		j := *l.permission.judgement.Load()
 		j.away = why
@@ -216,11 +216,11 @@ func (d *Databases) wasJudged(l *Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l.known = true
-	d.tellJudged()
+	d.closeJudged()
 }
 
-// tellJudged closes judged once every listed database was judged.
-func (d *Databases) tellJudged() {
+// closeJudged closes judged once every listed database was judged.
+func (d *Databases) closeJudged() {
 	select {
 	case <-d.judged:
 		return

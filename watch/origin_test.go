@@ -74,13 +74,13 @@ func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
 		{namespace.Judgement{}, false},
 		{namespace.Judgement{SegmentOrigin: "b"}, true},
 	} {
-		if d.tellOrigin(d.numbers.Origin(), look.says); given() != look.given {
+		if d.setOrigin(d.numbers.Origin(), look.says); given() != look.given {
 			t.Errorf("after %+v numbers are given: %v, expected %v", look.says, !look.given, look.given)
 		}
 	}
 	before := d.numbers.Origin()
 	d.numbers.From(before, "") // a fetch was elsewhere while the look was asked
-	if d.tellOrigin(before, namespace.Judgement{SegmentOrigin: "b"}); given() {
+	if d.setOrigin(before, namespace.Judgement{SegmentOrigin: "b"}); given() {
 		t.Error("a look that was asked before the change lets numbers be given")
 	}
 }

@@ -173,7 +173,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	}
 	first := !d.seen
 	d.seen, d.unasked = true, 0
-	d.tellOrigin(origin, judged)
+	d.setOrigin(origin, judged)
 	d.compare(&judged)
 	j := judgementOf(judged, d.settings.Wall())
 	d.permit(j)
@@ -221,7 +221,7 @@ func (d *databaseWatch) unanswered(err error) {
 	if says == away {
 		missing = f.why
 	}
-	d.tellAway(missing)
+	d.setAway(missing)
 	d.found.report(f)
 }
 

@@ -171,7 +171,7 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testing.T) {
+func TestWhatIsWrongIsLoggedOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := settingsOf(t, someConfig(t, "127.0.0.1:1"))
 		d, _ := watchOf(s)

@@ -140,9 +140,9 @@
 		stopAt(next);
 		next.focus();
 	});
-	const tell = (event) => {
+	const describe = (event) => {
 		hover.textContent = event.target.closest(".map .cell")?.getAttribute("aria-label") ?? "";
 	};
-	main.addEventListener("mouseover", tell);
-	main.addEventListener("focusin", tell);
+	main.addEventListener("mouseover", describe);
+	main.addEventListener("focusin", describe);
 })();

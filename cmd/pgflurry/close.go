@@ -81,10 +81,10 @@ left_seconds.
 
 // untilGrantsEnd waits until the last grant of a closed database is over.
 func untilGrantsEnd(
-	ctx context.Context, url string, c migrations.Closing, tell io.Writer,
+	ctx context.Context, url string, c migrations.Closing, progress io.Writer,
 ) (migrations.Closing, error) {
 	for c.Left > 0 {
-		fmt.Fprintf(tell, "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left), leasesInUse(c))
+		fmt.Fprintf(progress, "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left), leasesInUse(c))
 		pause := time.NewTimer(min(c.Left, longestCloseWait))
 		select {
 		case <-pause.C:

@@ -74,7 +74,7 @@ func TestTheFileMayBeNamedByAVariable(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAFileIsToldWithItsLine(t *testing.T) {
+func TestWhatIsWrongWithAFileIsReportedWithItsLine(t *testing.T) {
 	for content, says := range map[string]string{
 		"windw = \"60s\"":                  "is the name of no flag\nhint: Did you mean window?",
 		"\nmax_connections = 1":            "hint: Did you mean max-connections?",
@@ -152,7 +152,7 @@ func TestNoPieceOfAPasswordInAFileIsPrinted(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
 	t.Setenv("PGFLURRY_DRAIN_TIMEOUT", "soon")
 	text, err := checked(t, `
 windw = "60s"
@@ -180,7 +180,7 @@ upstream-tls = "verify-full"
 		`--log-level is "loud"`,
 	} {
 		if !strings.Contains(text, says) {
-			t.Errorf("not told: %s\n", says)
+			t.Errorf("not reported: %s\n", says)
 		}
 	}
 	if t.Failed() {
@@ -192,7 +192,7 @@ upstream-tls = "verify-full"
 	}
 }
 
-func TestAValueThatIsNotTakenIsToldOnce(t *testing.T) {
+func TestAValueThatIsNotTakenIsReportedOnce(t *testing.T) {
 	text, err := said(t, "serve", "--window", "60", "--upstream", "127.0.0.1:1", "--lease-database", "postgres://h/d")
 	if err == nil || strings.Contains(text, "0s; expected") ||
 		!strings.Contains(text, `--window is "60"; expected a duration, such as 60s or 5m`) {
@@ -200,7 +200,7 @@ func TestAValueThatIsNotTakenIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberIsToldInPlainWords(t *testing.T) {
+func TestWhatIsNoNumberIsReportedInPlainWords(t *testing.T) {
 	for _, args := range [][]string{
 		{"workers", "list", "--json=maybe"}, {"serve", "--window", "long"}, {"decode", "--unit", "x", "1"},
 	} {

@@ -19,7 +19,7 @@ func runDecode(t *testing.T, stdin string, args ...string) (out, errs string, er
 	return stdout.String(), stderr.String(), err
 }
 
-func TestDecodeTellsWhatIsInAnID(t *testing.T) {
+func TestDecodeShowsWhatIsInAnID(t *testing.T) {
 	want := `ID                  TIME                      DATACENTER  WORKER  SEQUENCE  BASE32
 330678927360028672  2026-07-01T12:00:00.000Z  -           7       0         095PEQE000W00
 330678927360028673  2026-07-01T12:00:00.000Z  -           7       1         095PEQE000W01

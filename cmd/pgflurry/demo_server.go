@@ -135,7 +135,7 @@ func (d *demoServer) while(ctx context.Context) (context.Context, context.Cancel
 // ended is an error if ctx ended because the server ended.
 func (d *demoServer) ended(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errServerEnded) {
-		return fmt.Errorf("%w; %s tells why", cause, d.cluster.Log)
+		return fmt.Errorf("%w; %s says why", cause, d.cluster.Log)
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"pgflurry/hint"
 )
 
-// told turns the error of a command into the one that people read. After a signal it names the signal. For a failed
+// readable turns the error of a command into the one that people read. After a signal it names the signal. For a failed
 // connection it names the last cause, not every attempt. For a missing prepared statement it points at the pooler.
-func told(ctx context.Context, cmd *cobra.Command, err error) error {
+func readable(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return hint.With(context.Cause(ctx), afterSignal(cmd))
 	}

@@ -15,7 +15,7 @@ func main() {
 	ctx := untilSignal()
 	cmd, err := newRoot().ExecuteContextC(ctx)
 	if err != nil {
-		err = told(ctx, cmd, err)
+		err = readable(ctx, cmd, err)
 		printed := logs.NewQueue(os.Stderr) // so a reader that blocks does not keep the program from its end
 		fmt.Fprint(printed, complaint(err))
 		printed.End()

@@ -67,7 +67,7 @@ still issue IDs with it, and down cannot see that. To join again takes another o
 // waiting is a Down that waits. It prints what it waits for, and how long.
 func waiting(out io.Writer) func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
 	first := true
-	tell := func(r *migrations.RestError) {
+	onWait := func(r *migrations.RestError) {
 		if first {
 			fmt.Fprintln(out, "IDs may be ahead of the database's clock. Stop all proxies of the namespace "+
 				"and whatever calls next_snowflake(): each call makes it take longer.")
@@ -76,6 +76,6 @@ func waiting(out io.Writer) func(ctx context.Context, url string, leaveJoined bo
 		fmt.Fprintf(out, "waiting for %s\n", strings.Join(r.Lines, ", "))
 	}
 	return func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
-		return migrations.DownWaiting(ctx, url, leaveJoined, tell)
+		return migrations.DownWaiting(ctx, url, leaveJoined, onWait)
 	}
 }

@@ -58,15 +58,15 @@ func configure(flags *pflag.FlagSet, environ []string) *configuration {
 			c.refuse(f.Name, saysNothing(f))
 		}
 	})
-	c.take(c.environment(environ))
+	c.set(c.environment(environ))
 	if path := flags.Lookup(configFlag); path != nil && path.Value.String() != "" {
-		c.take(c.file(path.Value.String()))
+		c.set(c.file(path.Value.String()))
 	}
 	return c
 }
 
-// take sets the flags that no earlier place has set.
-func (c *configuration) take(values place) {
+// set sets the flags that no earlier place has set.
+func (c *configuration) set(values place) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if c.origins[name] != "" || c.failed[name] {
 			continue

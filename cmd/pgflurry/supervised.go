@@ -27,7 +27,7 @@ const (
 // (https://www.freedesktop.org/software/systemd/man/sd_notify.html). Nil does nothing: there is no such manager.
 type supervisor struct {
 	log      *slog.Logger
-	tell     func(...string) // sends lines such as READY=1, all in one message
+	notify   func(...string) // sends lines such as READY=1, all in one message
 	watchdog time.Duration   // how often the manager wants a sign of life; 0: never
 
 	mu       sync.Mutex
@@ -43,12 +43,12 @@ func newSupervisor(log *slog.Logger) *supervisor {
 	if err != nil {
 		log.Warn("the service manager gets no signs of life: its variables cannot be read", "cause", err)
 	}
-	tell := func(lines ...string) {
+	notify := func(lines ...string) {
 		if _, err := daemon.SdNotify(false, strings.Join(lines, "\n")); err != nil {
-			log.Warn("the service manager could not be told", "what", lines[0], "cause", err)
+			log.Warn("the service manager could not be notified", "what", lines[0], "cause", err)
 		}
 	}
-	return &supervisor{log: log, tell: tell, watchdog: watchdog}
+	return &supervisor{log: log, notify: notify, watchdog: watchdog}
 }
 
 // follow reports READY, then the state of the node. When ctx ends it reports STOPPING and how long that may take. It
@@ -58,23 +58,23 @@ func (s *supervisor) follow(ctx context.Context, state func() report.State, drai
 	if s == nil {
 		return func() {}
 	}
-	s.tell(daemon.SdNotifyReady)
+	s.notify(daemon.SdNotifyReady)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var telling sync.WaitGroup
-	telling.Add(1)
+	var notifying sync.WaitGroup
+	notifying.Add(1)
 	unhook := context.AfterFunc(ctx, func() {
-		defer telling.Done()
+		defer notifying.Done()
 		s.stops(drain)
 	})
-	telling.Go(func() { s.watch(following, state) })
+	notifying.Go(func() { s.watch(following, state) })
 	return func() {
 		if unhook() { // ctx has not ended, and stops will never run
-			telling.Done()
+			notifying.Done()
 		}
 		stop()
 		done := make(chan struct{})
 		go func() {
-			telling.Wait()
+			notifying.Wait()
 			close(done)
 		}()
 		late := time.NewTimer(logs.LastLines)
@@ -94,18 +94,18 @@ func (s *supervisor) watch(ctx context.Context, state func() report.State) {
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	told := ""
+	sent := ""
 	for {
 		var news []string
-		if now := admin.Sentence(state()); now != told {
+		if now := admin.Sentence(state()); now != sent {
 			news = append(news, "STATUS="+now)
-			told = now
+			sent = now
 		}
 		if s.watchdog > 0 {
 			news = append(news, daemon.SdNotifyWatchdog)
 		}
 		if len(news) > 0 {
-			s.tell(news...)
+			s.notify(news...)
 		}
 		select {
 		case <-ticker.C:
@@ -132,13 +132,13 @@ func (s *supervisor) stops(drain time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopping = true
-	s.tell(daemon.SdNotifyStopping, fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (drain+endTime).Microseconds()))
+	s.notify(daemon.SdNotifyStopping, fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", (drain+endTime).Microseconds()))
 }
 
 func (s *supervisor) unlessStopping(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.stopping {
-		s.tell(lines...)
+		s.notify(lines...)
 	}
 }

@@ -21,13 +21,13 @@ type manager struct {
 	lines []string
 }
 
-func (m *manager) tell(lines ...string) {
+func (m *manager) notify(lines ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lines = append(m.lines, lines...)
 }
 
-func (m *manager) told() []string {
+func (m *manager) sent() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.lines)
@@ -36,10 +36,10 @@ func (m *manager) told() []string {
 func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var manager manager
-		s := &supervisor{tell: manager.tell, watchdog: 4 * time.Second}
+		s := &supervisor{notify: manager.notify, watchdog: 4 * time.Second}
 		signs := func() (n int) {
 			synctest.Wait()
-			for _, line := range manager.told() {
+			for _, line := range manager.sent() {
 				if line == "WATCHDOG=1" {
 					n++
 				}
@@ -54,8 +54,8 @@ func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 			}
 			return report.State{}
 		}, time.Second)
-		if n := signs(); n != 1 || manager.told()[0] != "READY=1" {
-			t.Fatalf("at the beginning it was told %q", manager.told())
+		if n := signs(); n != 1 || manager.sent()[0] != "READY=1" {
+			t.Fatalf("at the beginning it was notified of %q", manager.sent())
 		}
 		time.Sleep(time.Hour)
 		if n := signs(); n != 1 {
@@ -71,10 +71,10 @@ func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 	})
 }
 
-func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
+func TestTheStateIsSentWhenItHasChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var manager manager
-		s := &supervisor{tell: manager.tell}
+		s := &supervisor{notify: manager.notify}
 		var draining atomic.Bool
 		end := s.follow(t.Context(), func() report.State {
 			return report.State{Listening: true, Address: "127.0.0.1:6432", Draining: draining.Load()}
@@ -84,17 +84,17 @@ func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 		time.Sleep(2 * statusEvery)
 		synctest.Wait()
 		end()
-		told := slices.DeleteFunc(manager.told(), func(line string) bool { return !strings.HasPrefix(line, "STATUS=") })
-		if len(told) != 2 || told[0] == told[1] {
-			t.Errorf("it was told %q; expected two states", told)
+		sent := slices.DeleteFunc(manager.sent(), func(line string) bool { return !strings.HasPrefix(line, "STATUS=") })
+		if len(sent) != 2 || sent[0] == sent[1] {
+			t.Errorf("it was notified of %q; expected two states", sent)
 		}
 	})
 }
 
-func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
+func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var manager manager
-		s := &supervisor{tell: manager.tell}
+		s := &supervisor{notify: manager.notify}
 		ctx, stop := context.WithCancel(t.Context())
 		end := s.follow(ctx, func() report.State { return report.State{} }, 30*time.Second)
 		s.reloads(func() {
@@ -102,29 +102,29 @@ func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 			synctest.Wait()
 		})
 		end()
-		told := manager.told()
-		stops := slices.Index(told, "STOPPING=1")
-		if stops < 0 || told[stops+1] != "EXTEND_TIMEOUT_USEC=35000000" || slices.Contains(told[stops:], "READY=1") {
-			t.Errorf("it was told %q", told)
+		sent := manager.sent()
+		stops := slices.Index(sent, "STOPPING=1")
+		if stops < 0 || sent[stops+1] != "EXTEND_TIMEOUT_USEC=35000000" || slices.Contains(sent[stops:], "READY=1") {
+			t.Errorf("it was notified of %q", sent)
 		}
 	})
 }
 
-func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
+func TestAnEndAtOnceIsReportedAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var manager manager
-		s := &supervisor{tell: func(lines ...string) {
+		s := &supervisor{notify: func(lines ...string) {
 			if lines[0] == "STOPPING=1" {
 				time.Sleep(logs.LastLines / 2) // on a busy machine the rest of the program may end first
 			}
-			manager.tell(lines...)
+			manager.notify(lines...)
 		}}
 		ctx, stop := context.WithCancel(t.Context())
 		end := s.follow(ctx, func() report.State { return report.State{} }, time.Second)
 		stop()
 		end()
-		if told := manager.told(); !slices.Contains(told, "STOPPING=1") {
-			t.Errorf("it was told %q; expected STOPPING=1 before the end", told)
+		if sent := manager.sent(); !slices.Contains(sent, "STOPPING=1") {
+			t.Errorf("it was notified of %q; expected STOPPING=1 before the end", sent)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
 func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := make(chan struct{})
-		s := &supervisor{tell: func(lines ...string) {
+		s := &supervisor{notify: func(lines ...string) {
 			if lines[0] != "READY=1" {
 				<-reads // as a datagram blocks if the manager's socket is full
 			}

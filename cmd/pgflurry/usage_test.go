@@ -66,7 +66,7 @@ func TestAWordThatIsNearlyOneIsNamed(t *testing.T) {
 	}
 }
 
-func TestAConnectionStringWithoutItsFlagIsToldWhereItBelongs(t *testing.T) {
+func TestAConnectionStringWithoutItsFlagGetsAHintWhereItBelongs(t *testing.T) {
 	for line, flag := range map[string]string{
 		"migrate up": "--database", "migrate down": "--database", "workers list": "--database",
 		"serve": "--lease-database", "demo": "--postgres",

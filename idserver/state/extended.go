@@ -124,7 +124,7 @@ func (s *Session) AppendDescribed(b, body []byte) ([]byte, error) {
 	s.Transaction.Start()
 	if what == wire.OfStatement {
 		p, err := s.Objects.find(name)
-		if err == nil && s.Transaction.failed() && p.seen.told {
+		if err == nil && s.Transaction.failed() && p.seen.hasRows {
 			err = errFailedBlock
 		}
 		if err != nil {
@@ -136,7 +136,7 @@ func (s *Session) AppendDescribed(b, body []byte) ([]byte, error) {
 	switch {
 	case p == nil:
 		return b, noPortal(string(name))
-	case s.Transaction.failed() && p.shape.told:
+	case s.Transaction.failed() && p.shape.hasRows:
 		return b, errFailedBlock
 	}
 	return p.AppendDescription(b), nil
@@ -170,7 +170,7 @@ func (s *Session) Execute(body []byte) (p *Portal, most int, err error) {
 	if s.Transaction.failed() && (!endsBlock(p.statement.command) || p.failed) {
 		return nil, 0, errFailedBlock
 	}
-	if p.broken || p.begun && !p.shape.told {
+	if p.broken || p.begun && !p.shape.hasRows {
 		return nil, 0, cannotRun(string(name))
 	}
 	if most <= 0 {

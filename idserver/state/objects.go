@@ -238,7 +238,7 @@ func prepare(c command.Command, declared []uint32, text []byte) (*Statement, err
 		return nil, err
 	}
 	p.types, p.cost = types, costOfStatement(text, types)
-	p.seen = shape{told: true}
+	p.seen = shape{hasRows: true}
 	if draw, draws := c.(command.Draw); draws {
 		p.seen.form = draw.Form
 	} else {

@@ -20,12 +20,12 @@ import (
 type Parameters struct {
 	local, session, startup map[string]string
 
-	kept    *Kept
-	server  map[string]string // the real server's, in its own spelling; shared, and never changed
-	user    string
-	journal []change          // of this transaction
-	changed bool              // since the last report
-	told    map[string]string // values that report has sent, if they differ from those at login
+	kept     *Kept
+	server   map[string]string // the real server's, in its own spelling; shared, and never changed
+	user     string
+	journal  []change          // of this transaction
+	changed  bool              // since the last report
+	reported map[string]string // values that report has sent, if they differ from those at login
 }
 
 // change is the state before a SET of this transaction. A rollback restores it.
@@ -88,12 +88,12 @@ func (x *Parameters) Changes() []command.Setting {
 	}
 	x.changed = false
 	return slices.DeleteFunc(x.Reported(), func(now command.Setting) bool {
-		before, told := x.told[now.Name]
-		if !told {
+		before, known := x.reported[now.Name]
+		if !known {
 			before, _ = x.initial(strings.ToLower(now.Name))
 		}
 		if now.Value != before {
-			put(&x.told, now.Name, &now.Value)
+			put(&x.reported, now.Name, &now.Value)
 		}
 		return now.Value == before
 	})

@@ -58,7 +58,7 @@ func (p *Portal) CommitsAtOnce() bool {
 }
 
 // HasRows says that it gives rows, perhaps none.
-func (p *Portal) HasRows() bool { return p.shape.told }
+func (p *Portal) HasRows() bool { return p.shape.hasRows }
 
 // AppendDescription writes its RowDescription, or NoData.
 func (p *Portal) AppendDescription(b []byte) []byte { return p.shape.appendTo(b, p.Formats) }
@@ -96,7 +96,7 @@ func (p *Portal) setParams(m *reader, formats codes) error {
 
 // setFormats sets the formats of the columns.
 func (p *Portal) setFormats(results codes) error {
-	if !p.shape.told {
+	if !p.shape.hasRows {
 		return nil
 	}
 	if width := p.shape.width(); results.count > 1 && results.count != width {

@@ -59,7 +59,7 @@ func (s *Session) Open(p *Statement) (*Portal, error) {
 			portal.Formats = append(portal.Formats, 1)
 		}
 	}
-	if portal.shape.told {
+	if portal.shape.hasRows {
 		err = s.BeginRows(portal)
 	}
 	return portal, err

@@ -30,7 +30,7 @@ func (s *Session) shapeOf(p *Statement) (shape, error) {
 		return p.seen, nil
 	case command.Show:
 		columns, err := s.showColumns(c)
-		return shape{columns: columns, told: true}, err
+		return shape{columns: columns, hasRows: true}, err
 	case command.Fetch:
 		if cursor := s.Objects.cursor(c.Cursor); cursor != nil && !c.Move {
 			return cursor.shape, nil
@@ -70,9 +70,9 @@ func (s *Session) fetch(c command.Fetch) (Rows, error) {
 		return Rows{}, noCursor(c.Cursor)
 	}
 	switch {
-	case cursor.broken, cursor.begun && !cursor.shape.told:
+	case cursor.broken, cursor.begun && !cursor.shape.hasRows:
 		return Rows{}, cannotRun(c.Cursor)
-	case !cursor.shape.told:
+	case !cursor.shape.hasRows:
 		return Rows{}, errNoRows
 	}
 	if err := s.BeginRows(cursor); err != nil {
@@ -130,7 +130,7 @@ func (s *Session) changed(p *Portal) bool {
 	switch p.statement.command.(type) {
 	case command.Fetch, command.Execute:
 		now, _ := s.shapeOf(p.statement)
-		return now.told && !now.same(&p.shape)
+		return now.hasRows && !now.same(&p.shape)
 	}
 	return false
 }

@@ -13,7 +13,7 @@ import (
 type shape struct {
 	form    *statement.Form
 	columns []command.Column
-	told    bool // there are rows
+	hasRows bool
 }
 
 func (h *shape) width() int {
@@ -47,7 +47,7 @@ func (h *shape) cost() (bytes int) {
 // appendTo writes a RowDescription, or NoData.
 func (h *shape) appendTo(b []byte, formats []uint16) []byte {
 	switch {
-	case !h.told:
+	case !h.hasRows:
 		return append(b, wire.NoData...)
 	case h.form != nil:
 		return wire.AppendRowDescription(b, h.form, formats)

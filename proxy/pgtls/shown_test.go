@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/authority"
 )
 
-func TestAConnectionTellsBothCertificates(t *testing.T) {
+func TestAConnectionHasBothCertificates(t *testing.T) {
 	ca := authority.New(t, "ca")
 	own, theirs := ca.Issue(t, authority.Leaf{}), ca.Issue(t, authority.Leaf{CommonName: "ann"})
 	for name, cas := range map[string]*x509.CertPool{"asked for one": ca.Pool(), "not asked": nil} {

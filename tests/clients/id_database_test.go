@@ -31,8 +31,8 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 	for _, d := range drivers {
 		t.Run(d.Name, func(t *testing.T) {
 			m.Asked(t, d.Program, install)
-			direct[d.Name] = m.visit(t, d, m.direct, bareDeeds)
-			there := m.visit(t, d, home.url, bareDeeds)
+			direct[d.Name] = m.record(t, d, m.direct, bareDeeds)
+			there := m.record(t, d, home.url, bareDeeds)
 			compare(t, direct[d.Name], there)
 			allFromMemory(t, there)
 			cells[d.Name] = slices.Concat([]string{d.Name}, marks(t, there), []string{"", remarks("", there)})
@@ -45,7 +45,7 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 			continue // PGFLURRY_TEST_CLIENTS did not ask for it
 		}
 		t.Run(d.Name+", PostgreSQL stopped", func(t *testing.T) {
-			there := m.visit(t, d, home.url, bareDeeds)
+			there := m.record(t, d, home.url, bareDeeds)
 			compare(t, direct[d.Name], there)
 			allFromMemory(t, there)
 			cells[d.Name][1+len(bareDeeds)] = "✓" // a failed test writes no page
@@ -63,10 +63,10 @@ func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t
 	psql := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.Name == "psql" })]
 	home := newIDDatabase(t, m, "60s", psql)
 	directly := server.As(t, m.direct, "client_scram", "right")
-	expected := m.visit(t, psql, m.direct, bareDeeds)
+	expected := m.record(t, psql, m.direct, bareDeeds)
 	all := func(t *testing.T) {
 		t.Helper()
-		there := m.visit(t, psql, home.url, bareDeeds)
+		there := m.record(t, psql, home.url, bareDeeds)
 		compare(t, expected, there)
 		allFromMemory(t, there)
 		for mode := range queryModes {

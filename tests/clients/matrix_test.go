@@ -26,8 +26,8 @@ func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T)
 	for _, d := range drivers {
 		t.Run(d.Name, func(t *testing.T) {
 			version := m.Asked(t, d.Program, install)
-			direct := m.visit(t, d, m.direct, allDeeds)
-			through := m.visit(t, d, proxied.URL, allDeeds)
+			direct := m.record(t, d, m.direct, allDeeds)
+			through := m.record(t, d, proxied.URL, allDeeds)
 			compare(t, direct, through)
 			all := marks(t, through)
 			ids[d.Name] = slices.Concat(
@@ -85,8 +85,8 @@ func secured(t *testing.T) certificates {
 	return c
 }
 
-// visit lets a driver do deeds at one address and records their IDs.
-func (m *matrix) visit(t *testing.T, d driver, at string, asked []string) []deeds.Line {
+// record lets a driver do deeds at one address and records their IDs.
+func (m *matrix) record(t *testing.T, d driver, at string, asked []string) []deeds.Line {
 	t.Helper()
 	lines := m.Run(t, d.Program, asked, m.environment(t, d, at, asked))
 	port := server.Parse(t, at).Port()

@@ -22,31 +22,31 @@ type core struct {
 	generator *generator.Generator
 }
 
-// A visitor is a store that connects only for a statement, and waits for its turn. So a thousand of them need only the
+// A briefStore connects only for a statement, and waits for its turn. So a thousand of them need only the
 // connections of a small server.
-type visitor struct {
+type briefStore struct {
 	*lease.Postgres
 	turns chan struct{}
 }
 
-const visitorLimit = 5 * time.Second // the keeper's own limit, counted from the turn on
+const statementLimit = 5 * time.Second // the keeper's own limit, counted from the turn on
 
-func (v visitor) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
-	return visit(ctx, v, func(ctx context.Context) (lease.Acquired, error) { return v.Postgres.Acquire(ctx, r) })
+func (v briefStore) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
+	return briefly(ctx, v, func(ctx context.Context) (lease.Acquired, error) { return v.Postgres.Acquire(ctx, r) })
 }
 
-func (v visitor) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
-	return visit(ctx, v, func(ctx context.Context) (lease.Renewed, error) { return v.Postgres.Renew(ctx, r) })
+func (v briefStore) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
+	return briefly(ctx, v, func(ctx context.Context) (lease.Renewed, error) { return v.Postgres.Renew(ctx, r) })
 }
 
 // Release does nothing, because the database is dropped with the test.
-func (v visitor) Release(context.Context, lease.Lease, int64) error { return nil }
+func (v briefStore) Release(context.Context, lease.Lease, int64) error { return nil }
 
-func visit[T any](ctx context.Context, v visitor, do func(context.Context) (T, error)) (T, error) {
+func briefly[T any](ctx context.Context, v briefStore, do func(context.Context) (T, error)) (T, error) {
 	v.turns <- struct{}{}
 	defer func() { <-v.turns }()
 	defer v.Close()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), visitorLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementLimit)
 	defer cancel()
 	return do(ctx)
 }
@@ -78,7 +78,7 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 		}
 		s := settings
 		s.Namespace, s.Clock, s.Issuer, s.Node = id, clock, c.generator, fmt.Sprint("node ", i)
-		s.Store = visitor{lease.NewPostgres(config, fresh.Rules{}), turns}
+		s.Store = briefStore{lease.NewPostgres(config, fresh.Rules{}), turns}
 		if c.keeper, err = lease.NewKeeper(s); err != nil {
 			r.t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 func TestWhenEveryWorkerIsTakenNoTwoAreTheSameAndOneMoreProxyRelays(t *testing.T) {
 	server.NoLeak(t)
 	r := &room{t: t, direct: server.Migrated(t)}
-	r.visit(r.direct)
+	r.switchTo(r.direct)
 	n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'")
 	holders := map[int64]int{}
 	cores, _ := r.cores(n, lease.Settings{FirstWindow: time.Minute})

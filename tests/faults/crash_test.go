@@ -23,7 +23,7 @@ func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(
 		}
 		server.Crash(t, r.cluster)
 		r.cluster = server.Again(t, r.cluster.Data, 0) // another process may have taken its port
-		r.visit(r.cluster.URL("postgres"))
+		r.switchTo(r.cluster.URL("postgres"))
 		link.Lead(server.Parse(t, r.direct).Host)
 		for _, p := range proxies {
 			conn := r.again(p.URL)

@@ -46,7 +46,7 @@ func (p *pair) failOver() {
 	p.t.Helper()
 	server.Crash(p.t, p.cluster)
 	p.database.Lead("")
-	p.visit(p.standby.URL("postgres"))
+	p.switchTo(p.standby.URL("postgres"))
 	if !ask[bool](p.room, "SELECT pg_promote()") {
 		p.t.Fatal("the standby was not promoted")
 	}
@@ -138,7 +138,7 @@ func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *test
 	p.drawUntil(p.again(proxy.URL), p.by(1))
 	server.Crash(t, p.cluster)
 	p.open() // the standby takes reads, and is not promoted
-	p.visit(p.standby.URL("postgres"))
+	p.switchTo(p.standby.URL("postgres"))
 	conn := p.again(proxy.URL)
 	for {
 		id, err := one(conn)

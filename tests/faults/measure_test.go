@@ -197,7 +197,7 @@ func BenchmarkSecondsUntilAllWorkersAreTaken(b *testing.B) {
 	var took []float64
 	for b.Loop() {
 		r := &room{t: b, direct: server.Migrated(b)}
-		r.visit(r.direct)
+		r.switchTo(r.direct)
 		n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'")
 		begin := time.Now()
 		_, stop := r.cores(n, lease.Settings{FirstWindow: time.Minute})

@@ -68,8 +68,8 @@ func furnish(t testing.TB, url string) *room {
 	return r
 }
 
-// visit switches to another server: the room asks that one from now on.
-func (r *room) visit(url string) {
+// switchTo switches to another server: the room asks that one from now on.
+func (r *room) switchTo(url string) {
 	r.t.Helper()
 	r.direct, r.conn = url, server.Connect(r.t, url)
 }

@@ -55,7 +55,7 @@ func (s *storm) moveAway() {
 	s.run(server.Tool(s.t, "pg_dump"), "--schema=pgflurry", "--file", file, s.direct)
 	s.run(server.Tool(s.t, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-f", file, green.URL("postgres"))
 	s.run(program.Path(s.t), "migrate", "up", "--moved", "--database", green.URL("postgres"))
-	s.visit(green.URL("postgres"))
+	s.switchTo(green.URL("postgres"))
 	s.do(itemTable)
 	s.primary(green)
 	if s.pooler != "" { // it keeps connections to blue, as docs/poolers.md says
@@ -94,7 +94,7 @@ func (s *storm) failBack() {
 	s.drawMany(2000)
 	server.Crash(s.t, old)
 	s.gone()
-	s.visit(standby.URL("postgres"))
+	s.switchTo(standby.URL("postgres"))
 	s.do("SELECT pg_promote()")
 	s.forget()
 	s.primary(standby)

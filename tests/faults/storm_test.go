@@ -263,7 +263,7 @@ func (s *storm) drawMany(n int) {
 func (s *storm) primary(cluster *postgres.Cluster) {
 	s.t.Helper()
 	s.cluster = cluster
-	s.visit(cluster.URL("postgres"))
+	s.switchTo(cluster.URL("postgres"))
 	s.balancer.Lead(fmt.Sprint("127.0.0.1:", cluster.Port))
 	s.database.Lead(s.balancer.Address())
 }

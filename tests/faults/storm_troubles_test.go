@@ -204,7 +204,7 @@ func (s *storm) crashServer() {
 	server.Crash(s.t, s.cluster)
 	s.gone()
 	again := server.Again(s.t, s.cluster.Data, 0, stormOptions) // another process may have taken its port
-	s.visit(again.URL("postgres"))
+	s.switchTo(again.URL("postgres"))
 	s.below()
 	s.primary(again)
 }
@@ -227,7 +227,7 @@ func (s *storm) failOver(synchronous bool) {
 	server.Crash(s.t, s.cluster)
 	s.gone()
 	old := s.cluster
-	s.visit(standby.URL("postgres"))
+	s.switchTo(standby.URL("postgres"))
 	if !ask[bool](s.room, "SELECT pg_promote()") {
 		s.t.Fatal("the standby was not promoted")
 	}

@@ -114,14 +114,14 @@ var mutants = []mutant{
 		from: "newOwner: newOwner,", to: "newOwner: func() string { return \"00000000-0000-4000-8000-000000000001\" },",
 	},
 	{
-		guard: "a renewal tells what was acknowledged, so that a lost commit is noticed", file: "lease/protocol.go",
+		guard: "a renewal sends what was acknowledged, so that a lost commit is noticed", file: "lease/protocol.go",
 		from: "Acknowledged: h.bound.Until,", to: "Acknowledged: 0,",
 		test: "Invariant1", in: "lease",
 	},
 	{
-		guard: "a release tells what was acknowledged, so that a forgotten mark comes back", file: "lease/keeper.go",
+		guard: "a release sends what was acknowledged, so that a forgotten mark comes back", file: "lease/keeper.go",
 		from: "Release(ctx, h.Lease, h.bound.Until)", to: "Release(ctx, h.Lease, h.bound.From)", times: 2,
-		test: "AReleaseTells", in: "lease",
+		test: "AReleaseSends", in: "lease",
 	},
 	{
 		guard: "the grant of a closed database is taken back", file: "lease/keeper.go",

@@ -58,9 +58,9 @@ func (c *configured) reload(lines ...string) string {
 // in returns the URL of another database, through the proxy.
 func (c *configured) in(direct string) string { return server.In(c.t, c.URL, server.Name(c.t, direct)) }
 
-// A crowd is a set of clients that draw without a pause, each in its own session, until the test ends them. None may
+// drawers are clients that draw without a pause, each in its own session, until the test ends them. None may
 // fail.
-type crowd struct {
+type drawers struct {
 	t     *testing.T
 	stop  context.CancelFunc
 	done  sync.WaitGroup
@@ -69,10 +69,10 @@ type crowd struct {
 	wrong []error
 }
 
-func drawing(t *testing.T, url string, clients int) *crowd {
+func drawing(t *testing.T, url string, clients int) *drawers {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	c := &crowd{t: t, stop: stop, seen: newSeen(t)}
+	c := &drawers{t: t, stop: stop, seen: newSeen(t)}
 	for range clients {
 		conn := server.Connect(t, url)
 		c.done.Go(func() {
@@ -93,7 +93,7 @@ func drawing(t *testing.T, url string, clients int) *crowd {
 }
 
 // end ends the clients, and fails if one had an error.
-func (c *crowd) end() {
+func (c *drawers) end() {
 	c.t.Helper()
 	c.stop()
 	c.done.Wait()

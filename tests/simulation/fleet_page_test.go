@@ -22,7 +22,7 @@ func TestTheSimulatedTablesOfThePageAreWhatTheSimulationGives(t *testing.T) {
 	}
 	large := os.Getenv("PGFLURRY_TEST_SCALE") != ""
 	var steady, floods, spare [][]string
-	for _, c := range crowds {
+	for _, c := range scenarios {
 		if c.large && !large {
 			continue
 		}

@@ -7,14 +7,14 @@ import (
 
 // Stories of docs/scale.md. Each returns the cells of its rows, without the name.
 
-// A crowd is a fleet of docs/scale.md.
-type crowd struct {
+// A scenario is a fleet of docs/scale.md.
+type scenario struct {
 	proxies int
 	fleetSettings
 	large bool // takes minutes of processor time: only with PGFLURRY_TEST_SCALE
 }
 
-var crowds = []crowd{
+var scenarios = []scenario{
 	{proxies: 100, fleetSettings: fleetSettings{capacity: measured}},
 	{proxies: 1000, fleetSettings: fleetSettings{capacity: measured}},
 	{proxies: 10_000, fleetSettings: fleetSettings{workerBits: 14, capacity: pooled()}, large: true},

@@ -85,7 +85,7 @@ func TestAClosedGateIsToldUntilItOpens(t *testing.T) {
 	tab.Await(`document.querySelector("#sentence").textContent.includes("the gate is closed until")`)
 }
 
-func TestACopyIsToldWithTheThreeThingsThatItMayBe(t *testing.T) {
+func TestACopyIsReportedWithTheThreeThingsThatItMayBe(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	copied := server.TemplateCopy(t, direct, server.Name(t, direct)+"_copy")

@@ -112,8 +112,8 @@ func (c *client) failed(err error) {
 	}
 }
 
-// mostTold is the number of duplicates that are reported one by one.
-const mostTold = 20
+// mostReported is the number of duplicates that are reported one by one.
+const mostReported = 20
 
 // got records IDs that reached the client.
 func (c *client) got(began time.Time, ids []int64) {
@@ -124,7 +124,7 @@ func (c *client) got(began time.Time, ids []int64) {
 			c.again(again.ID)
 		}
 		switch {
-		case c.told.Add(1) > mostTold: // the report counts the others
+		case c.reported.Add(1) > mostReported: // the report counts the others
 		case c.set.CountTwice:
 			c.t.Log(err)
 		default:

@@ -49,11 +49,11 @@ type Load struct {
 	targets Targets
 	set     Settings
 
-	ids     *recorder.Sources
-	meter   *meter.Meter
-	commits *meter.Commits
-	kinds   sync.Map     // of IDs by kind of client: *atomic.Int64
-	told    atomic.Int64 // duplicates
+	ids      *recorder.Sources
+	meter    *meter.Meter
+	commits  *meter.Commits
+	kinds    sync.Map     // of IDs by kind of client: *atomic.Int64
+	reported atomic.Int64 // duplicates
 
 	repeatedMu sync.Mutex
 	repeated   []int64

@@ -16,8 +16,8 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// visitor is a client, played by a test.
-type visitor struct {
+// client is one, played by a test.
+type client struct {
 	t    testing.TB
 	conn net.Conn
 	// heard is everything that the server has sent.
@@ -25,7 +25,7 @@ type visitor struct {
 }
 
 // comes connects a client. config is nil without TLS.
-func (h *hall) comes(config *tls.Config) *visitor {
+func (h *hall) comes(config *tls.Config) *client {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.listener.Addr().String())
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *hall) comes(config *tls.Config) *visitor {
 	}
 	h.t.Cleanup(func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(giveUp))
-	return &visitor{t: h.t, conn: conn}
+	return &client{t: h.t, conn: conn}
 }
 
 // hello is a startup packet.
@@ -51,14 +51,14 @@ func hello(version uint32, pairs ...string) []byte {
 }
 
 // knocks returns a client that has sent its startup packet.
-func (h *hall) knocks(user string, more ...string) *visitor {
+func (h *hall) knocks(user string, more ...string) *client {
 	h.t.Helper()
 	v := h.comes(nil)
 	v.send(hello(3<<16, append([]string{"user", user, "database", "ids"}, more...)...))
 	return v
 }
 
-func (v *visitor) send(b []byte) {
+func (v *client) send(b []byte) {
 	v.t.Helper()
 	if _, err := v.conn.Write(b); err != nil {
 		v.t.Fatal(err)
@@ -66,7 +66,7 @@ func (v *visitor) send(b []byte) {
 }
 
 // next reads one message.
-func (v *visitor) next() (kind byte, body []byte) {
+func (v *client) next() (kind byte, body []byte) {
 	v.t.Helper()
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(v.conn, head); err != nil {
@@ -81,7 +81,7 @@ func (v *visitor) next() (kind byte, body []byte) {
 }
 
 // asked reads a request of the login.
-func (v *visitor) asked(request int) []byte {
+func (v *client) asked(request int) []byte {
 	v.t.Helper()
 	kind, body := v.next()
 	if kind != 'R' || int(binary.BigEndian.Uint32(body)) != request {
@@ -91,7 +91,7 @@ func (v *visitor) asked(request int) []byte {
 }
 
 // rest reads until the server has hung up.
-func (v *visitor) rest() []byte {
+func (v *client) rest() []byte {
 	v.t.Helper()
 	rest, err := io.ReadAll(v.conn)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
@@ -102,7 +102,7 @@ func (v *visitor) rest() []byte {
 }
 
 // fatal reads the FATAL that must be the server's last message.
-func (v *visitor) fatal() *pgproto3.ErrorResponse {
+func (v *client) fatal() *pgproto3.ErrorResponse {
 	v.t.Helper()
 	for {
 		kind, body := v.next()
@@ -121,7 +121,7 @@ func (v *visitor) fatal() *pgproto3.ErrorResponse {
 }
 
 // refused fails the test unless the client is refused in this way.
-func (v *visitor) refused(sqlstate, message string) *pgproto3.ErrorResponse {
+func (v *client) refused(sqlstate, message string) *pgproto3.ErrorResponse {
 	v.t.Helper()
 	m := v.fatal()
 	if m.Code != sqlstate || !strings.Contains(m.Message, message) {
@@ -143,12 +143,12 @@ func initial(mechanism, first string) []byte {
 }
 
 // proves runs the exchange with a password, up to the client's last message.
-func (v *visitor) proves(password string) *scram.Client {
+func (v *client) proves(password string) *scram.Client {
 	v.t.Helper()
 	return v.provesBy(v.asked(wire.AuthSASL), password)
 }
 
-func (v *visitor) provesBy(mechanisms []byte, password string) *scram.Client {
+func (v *client) provesBy(mechanisms []byte, password string) *scram.Client {
 	v.t.Helper()
 	var state *tls.ConnectionState
 	if conn, inside := v.conn.(*tls.Conn); inside {
@@ -173,7 +173,7 @@ func (v *visitor) provesBy(mechanisms []byte, password string) *scram.Client {
 }
 
 // enters logs in completely. It returns the session's key, and the parameters that the server reported.
-func (v *visitor) enters(password string) (key []byte, parameters map[string]string) {
+func (v *client) enters(password string) (key []byte, parameters map[string]string) {
 	v.t.Helper()
 	client := v.proves(password)
 	if _, err := client.Step(string(v.asked(wire.AuthSASLFinal))); err != nil {
@@ -183,7 +183,7 @@ func (v *visitor) enters(password string) (key []byte, parameters map[string]str
 }
 
 // isIn reads what the server sends from AuthenticationOk on.
-func (v *visitor) isIn() (key []byte, parameters map[string]string) {
+func (v *client) isIn() (key []byte, parameters map[string]string) {
 	v.t.Helper()
 	v.asked(wire.AuthDone)
 	parameters = make(map[string]string)
@@ -207,7 +207,7 @@ func (v *visitor) isIn() (key []byte, parameters map[string]string) {
 }
 
 // leaves sends Terminate, and waits until the session is over.
-func (v *visitor) leaves() {
+func (v *client) leaves() {
 	v.t.Helper()
 	v.send([]byte{'X', 0, 0, 0, 4})
 	v.rest()
