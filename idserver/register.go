@@ -35,7 +35,7 @@ func (r *register) enter(s *session) error {
 	return nil
 }
 
-// admit takes a place for a client that has proved who it is. most is how many places there are. allows says whether the
+// admit gives a place to a client that proved who it is. most is how many places there are. allows says whether the
 // user may have one more session than so many.
 func (r *register) admit(s *session, most int, allows func(sessions int) bool) error {
 	r.mu.Lock()
