@@ -38,15 +38,10 @@ func (d Draw) Types(declared []uint32) ([]uint32, error) {
 
 // function is the name of the function with the parameters, for errors.
 func (d Draw) function() string {
-	switch {
-	case d.Form.Series:
+	if d.Form.Series {
 		return "generate_series"
-	case d.Form.Tag == nil:
-		return "next_snowflakes"
-	case d.Form.CountParam:
-		return "next_segments"
 	}
-	return "next_segment"
+	return d.Form.Function
 }
 
 // Columns are the columns of the form.
@@ -95,21 +90,14 @@ func (d Draw) Bind(params []Value) (Drawing, error) {
 func (d Draw) checkTag(tag string, ok bool) error {
 	switch n := utf8.RuneCountInString(tag); {
 	case !ok:
-		return failf(codeParameterValue, hintTags, "%s: the tag is null, not 1 to 128", d.tagFunction())
+		return failf(codeParameterValue, hintTags, "%s: the tag is null, not 1 to 128", d.Form.Function)
 	case n < 1 || n > statement.MaxTagBytes:
-		return failf(codeParameterValue, hintTags, "%s: the tag has %d characters, not 1 to 128", d.tagFunction(), n)
+		return failf(codeParameterValue, hintTags, "%s: the tag has %d characters, not 1 to 128", d.Form.Function, n)
 	}
 	return nil
 }
 
 const hintTags = "The tags are in pgflurry.segment.biz_tag."
-
-func (d Draw) tagFunction() string {
-	if d.Form.CountParam && !d.Form.Series {
-		return "next_segments"
-	}
-	return "next_segment"
-}
 
 // rows is the count. A series that ends before 1 has no rows; the functions refuse such a count.
 func (d Draw) rows(v Value) (int, error) {

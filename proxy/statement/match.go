@@ -41,6 +41,8 @@ type Form struct {
 	CountParam bool
 	// Series means that this parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
 	Series bool
+	// Function is whose values the rows have, without its schema.
+	Function string
 	// Names is what PostgreSQL has to look up to understand the form.
 	Names Names
 	// Tag is the tag of the numbers; nil: the values are IDs.
@@ -146,10 +148,7 @@ func (p *parser) call() bool {
 		return false
 	}
 	// A cast leaves the function's name to the column.
-	c := Column{Name: "next_snowflake"}
-	if segment {
-		c.Name = "next_segment"
-	}
+	c := Column{Name: p.form.Function}
 	if p.mark(KindCast) {
 		switch {
 		case p.keyword("text"):
@@ -181,10 +180,7 @@ func (p *parser) series() bool {
 // ids reads a set-returning function. Its only column has the table's name, unless the alias names the column.
 func (p *parser) ids() bool {
 	segment, ok := p.function(nextSnowflakes, nextSegments)
-	name := words[nextSnowflakes]
-	if segment {
-		name = words[nextSegments]
-	}
+	name := p.form.Function
 	if !ok || !p.mark('(') || (segment && !(p.tag() && p.mark(','))) || !p.count() || !p.mark(')') || !p.alias(&name) {
 		return false
 	}
@@ -210,6 +206,7 @@ func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
 		word = segment
 		ok = p.name(words[segment])
 	}
+	p.form.Function = words[word]
 	p.form.Names |= nameOf(in, word)
 	return isSegment, ok || !isSegment
 }

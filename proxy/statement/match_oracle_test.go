@@ -202,7 +202,11 @@ func (s *selectTree) source() (call node, name string, err error) {
 func (f *Form) answers(call node, name, schema string) bool {
 	function := dotted(call.FuncCall.Funcname)
 	f.Names |= NamesOf(function)
-	return function == schema+"."+name || function == name || function == "public."+name
+	if function != schema+"."+name && function != name && function != "public."+name {
+		return false
+	}
+	f.Function = name
+	return true
 }
 
 // names takes the tag. Each call must have the same one.

@@ -84,6 +84,7 @@ func drawName(t *rapid.T, bare bool) (name, spelt string) {
 }
 
 func drawFunction(t *rapid.T, f *Form, name string) tokens {
+	f.Function = name
 	if rapid.Bool().Draw(t, "qualified") {
 		schema := "public"
 		if f.Tag != nil {
