@@ -4,7 +4,7 @@
 // a second.
 //
 //	node ──▶ report.State ───┬─▶ metrics.go   GET /metrics: each row of metrics_table.go
-//	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
+//	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids, /readyz/id-database
 //	                         └─▶ page.go      GET /, /fragment, /workers?from=N
 //	node ──▶ History, Decode ───▶ worker.go   GET /worker/N; page_decoder.go: /decode?id=N
 //

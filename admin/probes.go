@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"pgflurry/report"
 )
@@ -23,6 +24,8 @@ func (s *Server) probes(mux *http.ServeMux) {
 		"/livez":      live,
 		"/readyz":     func() Verdict { return ready(s.state.Fresh()) },
 		"/readyz/ids": func() Verdict { return readyForIDs(s.state.Fresh()) },
+		// what its clients need, and no more
+		"/readyz/id-database": func() Verdict { return readyForIDDatabase(s.state.Fresh()) },
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			keepConnection(r)
@@ -44,8 +47,8 @@ func (v Verdict) write(w http.ResponseWriter) {
 // live: the process answers. It looks at no state, so nothing that makes one keeps it waiting.
 func live() Verdict { return Verdict{OK: true} }
 
-// ready: a new client is served.
-func ready(s report.State) Verdict {
+// accepting: a new client is let in.
+func accepting(s report.State) Verdict {
 	switch {
 	case s.Draining:
 		return no("draining: open transactions are finished, and new sessions are turned away")
@@ -53,6 +56,49 @@ func ready(s report.State) Verdict {
 		return no("not listening yet")
 	case s.Sessions.Full:
 		return no("full: one more session is turned away (the limit is %d)", s.Sessions.Limit)
+	}
+	return Verdict{OK: true}
+}
+
+// ready: a new client is served by PostgreSQL.
+func ready(s report.State) Verdict {
+	if v := accepting(s); !v.OK {
+		return v
+	}
+	found, why := time.Time{}, "no look has ended"
+	for _, d := range s.Databases {
+		if d.Found.After(found) {
+			found = d.Found
+		}
+		if d.Away != "" {
+			why = d.Away
+		}
+	}
+	switch {
+	case found.IsZero():
+		return no("PostgreSQL was not reached yet: %s", why)
+	case upstreamAway(s) && s.At.Sub(found) > awayPatience:
+		return no("PostgreSQL was last reached %s ago: %s", lasting(s.At.Sub(found)), why)
+	}
+	return Verdict{OK: true}
+}
+
+// awayPatience is how long PostgreSQL may be away until a balancer should choose another proxy. A look comes about every
+// two seconds. A restart of PostgreSQL takes less.
+const awayPatience = 8 * time.Second
+
+// readyForIDDatabase: a new client of the ID database is served, and gets IDs. PostgreSQL may be away.
+func readyForIDDatabase(s report.State) Verdict {
+	if v := accepting(s); !v.OK {
+		return v
+	}
+	switch {
+	case s.IDDatabase.Name == "":
+		return no("there is no ID database: --id-database names it")
+	case s.IDDatabase.Full:
+		return no("full: one more session is turned away (the limit is %d)", s.IDDatabase.Limit)
+	case s.Lease.Reserve <= 0:
+		return no("no IDs: %s", causeOf(s.Lease))
 	}
 	return Verdict{OK: true}
 }

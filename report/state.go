@@ -68,6 +68,7 @@ type Database struct {
 	Segments    string // all, qualified, none
 	SegmentsWhy string
 	Judged      time.Time // time of the last look that judged it; zero: none
+	Found       time.Time // time of the last look that found a PostgreSQL, whatever that said; zero: none
 	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
 }
 

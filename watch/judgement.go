@@ -22,6 +22,7 @@ type judgement struct {
 	ids, segments                level
 	idsWhy, idsHint, segmentsWhy string
 	at                           time.Time // time of the last look that judged; zero: none
+	found                        time.Time // … that found a PostgreSQL, whatever that said
 	away                         string    // why the last look found no PostgreSQL; empty: it found one
 }
 
@@ -47,7 +48,8 @@ func (x *Database) State() report.Database {
 	j := x.permission.judgement.Load()
 	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
-		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Away: j.away,
+		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Found: j.found,
+		Away: j.away,
 	}
 }
 
@@ -79,6 +81,6 @@ func judgementOf(j namespace.Judgement, at time.Time) judgement {
 	return judgement{
 		names: statement.NamesOf(slices.Concat(j.IDs.Names, j.Segments.Names, j.Others.Names)...),
 		ids:   levelOf(j.IDs, "public", "next_snowflake"), idsWhy: j.IDs.Why,
-		segments: levelOf(j.Segments, "pgflurry", "next_segment"), segmentsWhy: j.Segments.Why, at: at,
+		segments: levelOf(j.Segments, "pgflurry", "next_segment"), segmentsWhy: j.Segments.Why, at: at, found: at,
 	}
 }

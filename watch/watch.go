@@ -222,12 +222,16 @@ func (d *databaseWatch) unanswered(err error) {
 		missing = f.why
 	}
 	d.setAway(missing)
+	if says == refused {
+		d.setFound(d.settings.Wall())
+	}
 	d.found.report(f)
 }
 
 // nothing is the judgement of a look that failed: nothing may be answered.
 func (d *databaseWatch) nothing(why, hint string) judgement {
-	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: d.permission.judgement.Load().at}
+	before := d.permission.judgement.Load()
+	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: before.at, found: before.found}
 }
 
 // compare ends the answers of a judgement while looks do not agree which database this is. The lease may be at another

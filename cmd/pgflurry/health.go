@@ -16,13 +16,13 @@ import (
 	"pgflurry/outcome"
 )
 
-// defaultAdmin is the default address of demo for operators, which health asks for --ready and --ids.
+// defaultAdmin is the default address of demo for operators, which health asks for probes.
 const defaultAdmin = "127.0.0.1:6533"
 
 // newHealth builds "pgflurry health". It serves as the health check of an image that has no shell.
 func newHealth() *cobra.Command {
 	var listen, operators string
-	var ready, ids bool
+	var ready, ids, idDatabase bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "health",
@@ -35,8 +35,9 @@ down is healthy, and a restart would not help.
 With one of these flags it asks the admin listener instead. It exits 1 if the answer is no, and says
 why:
 
-  --ready  a new session is served: the proxy is not draining, and has a place
-  --ids    the same, and all listed databases get their IDs from memory now`,
+  --ready        a new session is served: the proxy has a place, and reaches PostgreSQL
+  --ids          the same, and all listed databases get their IDs from memory now
+  --id-database  a new session of the ID database is served, and gets IDs; PostgreSQL may be away`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
   PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health
   pgflurry health --ready --admin-listen 127.0.0.1:6533`,
@@ -49,6 +50,8 @@ why:
 				return askVerdict(ctx, operators, "/readyz")
 			case ids:
 				return askVerdict(ctx, operators, "/readyz/ids")
+			case idDatabase:
+				return askVerdict(ctx, operators, "/readyz/id-database")
 			}
 			return probe(ctx, listen)
 		},
@@ -57,11 +60,12 @@ why:
 		"address the proxy listens on, as given to serve: host:port or path of a Unix socket")
 	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether a new session is served")
 	cmd.Flags().BoolVar(&ids, "ids", false, "ask the same, and whether all IDs come from memory")
+	cmd.Flags().BoolVar(&idDatabase, "id-database", false, "ask whether a session of the ID database gets IDs")
 	cmd.Flags().StringVar(&operators, "admin-listen", defaultAdmin,
-		"address for operators, as given to serve, for --ready and --ids")
+		"address for operators, as given to serve, for the three flags above")
 	describe(cmd.Flags(), config.Row{Name: "listen", File: true})
 	describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
-	cmd.MarkFlagsMutuallyExclusive("ready", "ids")
+	cmd.MarkFlagsMutuallyExclusive("ready", "ids", "id-database")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -44,4 +45,34 @@ func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 		t.Errorf("the drained proxy ended with %d", code)
 	}
 	b.checks(t, "L4CON", "L7OK")
+}
+
+func TestHAProxyChoosesNoProxyThatIsCutOffFromPostgreSQL(t *testing.T) {
+	direct := server.Migrated(t)
+	page := pageBlock(t, "haproxy.cfg")
+	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
+	edits := []string{page[from:to], pageBlock(t, "readyz.cfg")}
+	link, _ := network.To(t, direct)
+	var proxies []*program.Proxy
+	for _, upstream := range []string{link.Address(), server.Parse(t, direct).Host} {
+		p := program.Serve(t, direct, upstream, "--admin-listen", "127.0.0.1:0", "--upstream", upstream)
+		proxies = append(proxies, p)
+		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits = append(edits, p.Address+" \n", p.Address+" port "+port+"\n")
+	}
+	b := balance(t, direct, proxies, "", edits...)
+	b.checks(t, "L7OK", "L7OK")
+
+	link.Silence()
+	b.checks(t, "L7STS", "L7OK")
+	for range 10 {
+		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
+		server.Value[int64](t, conn, draw)
+		conn.Close(context.Background())
+	}
+	link.Heal()
+	b.checks(t, "L7OK", "L7OK")
 }

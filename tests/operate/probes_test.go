@@ -23,7 +23,7 @@ func (o *operated) health(flag string) (code int, said string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-func TestProbesAnswerWhilePostgreSQLIsSilentAndOnlyTheOneForIDsSaysNo(t *testing.T) {
+func TestWhilePostgreSQLIsSilentProbesAnswerAndSayWhatNewClientsMiss(t *testing.T) {
 	t.Parallel()
 	link, through := network.To(t, server.Migrated(t))
 	o := operate(t, through, "probed")
@@ -34,13 +34,8 @@ func TestProbesAnswerWhilePostgreSQLIsSilentAndOnlyTheOneForIDsSaysNo(t *testing
 	}
 	link.Silence()
 	o.shows("that no ID is left", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
-	for _, path := range []string{"/livez", "/readyz"} {
-		if status, body := o.get(path); status != http.StatusOK || body != "{\"ok\":true}\n" {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
-	}
-	if code, said := o.health("--ready"); code != 0 {
-		t.Errorf("health --ready: %d, %s", code, said)
+	if status, body := o.get("/livez"); status != http.StatusOK || body != "{\"ok\":true}\n" {
+		t.Errorf("/livez: %d %s", status, body)
 	}
 	if status, body := o.get("/readyz/ids"); status != http.StatusServiceUnavailable ||
 		!strings.HasPrefix(body, `{"ok":false,"why":"no IDs from memory, calls go to PostgreSQL: `) {
