@@ -86,13 +86,17 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 		"a lost lease whose grant goes on": {func(s *report.State) { s.Lease.Held = false }, "", "", ""},
 		"a database is not permitted": {
 			func(s *report.State) {
-				s.Databases[1] = report.Database{Name: "reports", Found: found, IDs: "none", IDsWhy: "EXECUTE was revoked"}
+				s.Databases[1] = report.Database{
+					Name: "reports", Found: found, IDs: "none", IDsWhy: "EXECUTE was revoked",
+				}
 			},
 			"", `database "reports" gets no IDs from memory: EXECUTE was revoked`, "",
 		},
 		"a database answers qualified calls only": {
 			func(s *report.State) {
-				s.Databases[0] = report.Database{Name: "app", Found: found, IDs: "qualified", IDsWhy: "another function"}
+				s.Databases[0] = report.Database{
+					Name: "app", Found: found, IDs: "qualified", IDsWhy: "another function",
+				}
 			},
 			"", `database "app" gets IDs from memory only for calls with their schema: another function`, "",
 		},
