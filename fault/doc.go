@@ -1,6 +1,9 @@
-// Package fault is the one table of reasons why a node has no worker, or why its lease is not renewed. A row has the
-// line of the log, what a client of the ID database reads, and what the status page says. It also says what to do.
+// Package fault has the texts of what goes wrong.
 //
-// lease logs by the table, node tells clients, and admin shows it. docs/troubleshooting.md has a row for each line of
-// the log.
+//	error.go    the error that a client reads, and those that a client of any database of the proxy can get
+//	reason.go   the one table of reasons why a node has no worker, or why its lease is not renewed
+//
+// A row of the table has the line of the log, what a client of the ID database reads, and what the status page says. It
+// also says what to do. lease logs by the table, node tells clients, and admin shows it. docs/troubleshooting.md has a
+// row for each line of the log.
 package fault

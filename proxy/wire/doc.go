@@ -3,7 +3,7 @@
 //
 //	kinds.go   the type bytes, and the other codes in messages
 //	read.go    formats and parameters of a Bind, the values that an answered form takes
-//	write.go   the messages of an answer
+//	write.go   the messages of an answer, errors and notices
 //
 // The proxy answers in a session with PostgreSQL, package idserver in one without. With this package both write the
 // same bytes. It does no I/O, keeps nothing, and knows nothing of sessions. All of it may be called concurrently.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -20,6 +21,7 @@ func TestTheMessagesOfAnAnswerAreThoseOfTheCodec(t *testing.T) {
 	row, at := Begin(nil, BackendDataRow)
 	row = binary.BigEndian.AppendUint16(row, 2)
 	row = AppendID(AppendID(row, math.MaxInt64, false, 1), 42, true, 1)
+	failed := fault.Error{SQLState: "08P01", Message: "no", Detail: "Why.", Hint: "Do."}
 	for name, c := range map[string]struct {
 		ours  []byte
 		codec interface{ Encode([]byte) ([]byte, error) }
@@ -35,6 +37,12 @@ func TestTheMessagesOfAnAnswerAreThoseOfTheCodec(t *testing.T) {
 		}},
 		"CommandComplete": {AppendComplete(nil, 10_000), &pgproto3.CommandComplete{CommandTag: []byte("SELECT 10000")}},
 		"ReadyForQuery":   {AppendReady(nil, StatusFailed), &pgproto3.ReadyForQuery{TxStatus: 'E'}},
+		"ErrorResponse": {AppendError(nil, "FATAL", failed), &pgproto3.ErrorResponse{
+			Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "08P01", Message: "no", Detail: "Why.", Hint: "Do.",
+		}},
+		"NoticeResponse": {AppendNotice(nil, "WARNING", fault.New("25P01", "none", "")), &pgproto3.NoticeResponse{
+			Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: "25P01", Message: "none",
+		}},
 	} {
 		if want := Encoded(c.codec); !bytes.Equal(c.ours, want) {
 			t.Errorf("%s: %q; the codec writes %q", name, c.ours, want)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -98,4 +99,26 @@ func AppendComplete(b []byte, rows int) []byte {
 func AppendReady(b []byte, status byte) []byte {
 	b, at := Begin(b, BackendReadyForQuery)
 	return End(append(b, status), at)
+}
+
+// AppendError writes an ErrorResponse. Its severity is ERROR, or FATAL if the session ends.
+func AppendError(b []byte, severity string, e fault.Error) []byte {
+	return appendFields(b, BackendErrorResponse, severity, e)
+}
+
+// AppendNotice writes a NoticeResponse. Its severity is WARNING, or a lower one.
+func AppendNotice(b []byte, severity string, e fault.Error) []byte {
+	return appendFields(b, BackendNoticeResponse, severity, e)
+}
+
+// appendFields writes each field that is not empty: https://www.postgresql.org/docs/current/protocol-error-fields.html.
+// V is the severity in a form that is never translated.
+func appendFields(b []byte, kind byte, severity string, e fault.Error) []byte {
+	b, at := Begin(b, kind)
+	for i, text := range [...]string{severity, severity, e.SQLState, e.Message, e.Detail, e.Hint} {
+		if text != "" {
+			b = append(append(append(b, "SVCMDH"[i]), text...), 0)
+		}
+	}
+	return End(append(b, 0), at)
 }
