@@ -1,7 +1,7 @@
 package idserver
 
 import (
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/origin"
 	"pgflurry/proxy/wire"
 )
@@ -24,9 +24,9 @@ func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) er
 	l.out = p.appendNegotiation(nil)
 	switch {
 	case p.user == "":
-		return problem.New("28000", "no PostgreSQL user name specified in startup packet", "")
+		return fault.New("28000", "no PostgreSQL user name specified in startup packet", "")
 	case !v.Has(p.database):
-		return problem.Errorf("3D000", "", `database "%s" does not exist`, p.database)
+		return fault.Errorf("3D000", "", `database "%s" does not exist`, p.database)
 	}
 	s.user, s.log = p.user, s.log.With("user", p.user, "database", p.database)
 	known, err := l.account(p.user)
@@ -35,7 +35,7 @@ func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) er
 	}
 	l.out = appendAuthentication(l.out, wire.AuthDone, nil)
 	if err := v.register.admit(s, v.rules.Load().maxSessions, known.Allows); err != nil {
-		return refuseWith(loginLimit, err.(problem.Error))
+		return refuseWith(loginLimit, err.(fault.Error))
 	}
 	if !v.stillListed(s.user) {
 		return refuseWith(loginRefused, errRemoved)

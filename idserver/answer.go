@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgflurry/draw"
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/idserver/state"
 	"pgflurry/proxy/wire"
 )
@@ -22,19 +22,11 @@ type Segments interface {
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Reason is why a statement cannot be answered: a sentence, and what to do.
-type Reason struct {
-	// SQLState is 57P03 if waiting helps.
-	SQLState string
-	Message  string
-	Hint     string
-}
-
 // source is where all sessions draw.
 type source struct {
 	ids         *draw.Room
 	segments    Segments // nil: there are no numbers of tags
-	unavailable func(error) Reason
+	unavailable func(error) fault.Error
 }
 
 // patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
@@ -80,11 +72,10 @@ func (d *draws) drawNumbers(tag []byte, n int) (drawn int, err error) {
 // told turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an error
 // that ends the session.
 func (d *draws) told(err error) error {
-	if _, own := err.(problem.Error); own || d.ctx.Err() != nil {
+	if _, own := err.(fault.Error); own || d.ctx.Err() != nil {
 		return err
 	}
-	reason := d.unavailable(err)
-	return problem.New(reason.SQLState, reason.Message, reason.Hint)
+	return d.unavailable(err)
 }
 
 // writer writes the rows of portals.

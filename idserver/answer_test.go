@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"pgflurry/draw"
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 )
 
 // hung never has anything.
@@ -34,12 +34,13 @@ func TestAnAnswerThatWaitsInVainIsToldByWhoeverHadNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var asked error
-				d := draws{ctx: t.Context(), source: &source{draw.New(hungIDs{}, nil), hung{}, func(err error) Reason {
+				unavailable := func(err error) fault.Error {
 					asked = err
-					return Reason{"57P03", "told", "hint"}
-				}}}
+					return fault.New("57P03", "told", "hint")
+				}
+				d := draws{ctx: t.Context(), source: &source{draw.New(hungIDs{}, nil), hung{}, unavailable}}
 				_, err := d.draw(tag, 1)
-				if told := problem.New("57P03", "told", "hint"); err != told ||
+				if told := fault.New("57P03", "told", "hint"); err != told ||
 					!errors.Is(asked, context.DeadlineExceeded) {
 					t.Errorf("the client is told %#v of %v; expected %#v of %v",
 						err, asked, told, context.DeadlineExceeded)

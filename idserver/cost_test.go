@@ -11,6 +11,7 @@ import (
 
 	"pgflurry/account"
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
@@ -68,7 +69,8 @@ func benchServer(b *testing.B) *Server {
 	list := account.NewList(residents(), []byte("secret"), noon)
 	v, err := New(Settings{
 		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: func() *account.List { return list },
-		Unavailable: func(error) Reason { return Reason{} }, Parameters: func() map[string]string { return real },
+		Unavailable: func(error) fault.Error { return fault.Error{} },
+		Parameters:  func() map[string]string { return real },
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/histogram"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
 
@@ -41,7 +41,7 @@ func (c *counts) drew(f *statement.Form, n int) {
 }
 
 // refuse counts a statement that got an ERROR.
-func (c *counts) refuse(p problem.Error) {
+func (c *counts) refuse(p fault.Error) {
 	switch p.SQLState {
 	case "57P03":
 		c.refused[refusedWithoutIDs].Add(1)

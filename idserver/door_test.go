@@ -18,6 +18,7 @@ import (
 
 	"pgflurry/account"
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"
@@ -96,7 +97,7 @@ func newHall(t testing.TB, change ...func(*Settings)) *hall {
 	h.accounts.Store(account.NewList(residents(), []byte("secret"), noon))
 	settings := Settings{
 		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: h.accounts.Load,
-		Unavailable: func(err error) Reason { return Reason{SQLState: "57P03", Message: err.Error()} },
+		Unavailable: func(err error) fault.Error { return fault.Error{SQLState: "57P03", Message: err.Error()} },
 		Parameters:  func() map[string]string { return real },
 		Log:         slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

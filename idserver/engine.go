@@ -3,7 +3,7 @@ package idserver
 import (
 	"fmt"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/idserver/state"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
@@ -60,7 +60,7 @@ func (e *engine) refuseLarge(f frame.Frame) error {
 	if e.skips {
 		return nil
 	}
-	return e.settle(f.Kind, problem.New("54000",
+	return e.settle(f.Kind, fault.New("54000",
 		fmt.Sprintf("a message has %d bytes, more than the %d that this database reads", f.Size, frame.BufferSize),
 		"Send shorter statements and values, or use one of the proxy's other databases."))
 }
@@ -132,19 +132,19 @@ func (e *engine) sync(body []byte) error {
 	return e.ready()
 }
 
-// failed sends the client an error. The error ends its transaction, or makes it a failed one. An error that is no
-// problem of a statement is returned.
+// failed sends the client an error. The error ends its transaction, or makes it a failed one. An error that ends
+// the session is returned.
 func (e *engine) failed(err error) error {
-	p, ok := problemOf(err)
-	if !ok {
+	sent, ok := errorOf(err)
+	if _, ends := err.(fatal); ends || !ok {
 		return err
 	}
 	e.session.Transaction.Abort()
-	e.counts.refuse(p)
+	e.counts.refuse(sent)
 	if err := e.gather(); err != nil {
 		return err
 	}
-	e.fail(p)
+	e.fail(sent)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/account"
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
@@ -255,8 +256,9 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 	list := account.NewList(residents(), []byte("secret"), noon)
 	server, err := New(Settings{
 		Database: "ids", IDs: draw.New(noIDs{}, nil), Accounts: func() *account.List { return list },
-		Unavailable: func(error) Reason { return Reason{} }, Parameters: func() map[string]string { return real },
-		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError})),
+		Unavailable: func(error) fault.Error { return fault.Error{} },
+		Parameters:  func() map[string]string { return real },
+		Log:         slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	if err != nil {
 		f.Fatal(err)

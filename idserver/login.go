@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pgflurry/account"
+	"pgflurry/fault"
 	"pgflurry/idserver/attempts"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
@@ -30,23 +30,23 @@ const maxLogin = 1024
 
 // refused is why a login failed.
 type refused struct {
-	problem problem.Error // what the client reads
-	detail  string
+	sent fault.Error // what the client reads
 	// cause is for the log alone. It is called after the client has its error: making the text takes a different time
 	// for each cause, and a client could measure that.
 	cause  func() string
 	result result
 }
 
-func (r refused) Error() string { return r.problem.Message }
+func (r refused) Error() string { return r.sent.Message }
+func (r refused) Unwrap() error { return r.sent }
 
 // refuse refuses a login. The client does not see the cause.
-func refuse(r result, p problem.Error, cause func() string) error {
-	return refused{problem: p, cause: cause, result: r}
+func refuse(r result, p fault.Error, cause func() string) error {
+	return refused{sent: p, cause: cause, result: r}
 }
 
 // refuseWith refuses a login with a cause that the client may see.
-func refuseWith(r result, p problem.Error) error { return refuse(r, p, p.Error) }
+func refuseWith(r result, p fault.Error) error { return refuse(r, p, p.Error) }
 
 // login is a client that is logging in.
 type login struct {
@@ -70,7 +70,7 @@ func (l *login) account(user string) (account.Account, error) {
 	l.user = user
 	if rules.method == Trust {
 		if err := account.CheckName(user); err != nil { // SHOW SESSIONS shows it to others
-			return account.Account{}, problem.Errorf("28000", "Give a name of 1 to 63 bytes in UTF-8.",
+			return account.Account{}, fault.Errorf("28000", "Give a name of 1 to 63 bytes in UTF-8.",
 				"invalid user name: %v", err)
 		}
 		return account.Account{Name: user, ConnectionLimit: account.NoLimit}, nil
@@ -95,7 +95,7 @@ func (l *login) account(user string) (account.Account, error) {
 func (l *login) checkCertificate(known account.Account, now time.Time) error {
 	conn, _ := l.conn.(pgtls.Conn)
 	if conn.Conn == nil || conn.ClientCertificate() == nil {
-		return problem.Errorf("28000", "Let the client show one: sslcert and sslkey of libpq.",
+		return fault.Errorf("28000", "Let the client show one: sslcert and sslkey of libpq.",
 			"connection requires a valid client certificate")
 	}
 	names := namesOf(conn.ClientCertificate())
@@ -103,7 +103,7 @@ func (l *login) checkCertificate(known account.Account, now time.Time) error {
 	if !several && slices.Contains(names, l.user) && known.Name != "" && known.MayLogIn(now) {
 		return nil
 	}
-	p := problem.Errorf("28000", "", `certificate authentication failed for user "%s"`, l.user)
+	p := fault.Errorf("28000", "", `certificate authentication failed for user "%s"`, l.user)
 	return refuse(loginWrong, p, func() string {
 		if several {
 			return "its certificate has several common names, and only one could be the user"
@@ -172,12 +172,12 @@ func (l *login) proveSCRAM(list *account.List, known account.Account, now time.T
 	switch {
 	case errors.Is(err, scram.ErrProof):
 		l.attempts.Wrong(l.from, l.user, l.now())
-		p := problem.Errorf("28P01", "", `password authentication failed for user "%s"`, l.user)
+		p := fault.Errorf("28P01", "", `password authentication failed for user "%s"`, l.user)
 		return refuse(loginWrong, p, func() string { return whyNot(known, now) })
 	case err != nil:
 		return spelled(err)
 	case !exchange.Done():
-		return errInternal
+		return fault.Internal
 	}
 	l.out = appendAuthentication(l.out, wire.AuthSASLFinal, signature)
 	return nil
@@ -204,10 +204,7 @@ func (l *login) binding() scram.Binding {
 func spelled(err error) error {
 	var e *scram.Error
 	if errors.As(err, &e) {
-		return refused{
-			problem: problem.New(e.SQLSTATE, e.Message, ""), detail: e.Detail, cause: e.Error,
-			result: loginRefused,
-		}
+		return fault.Error{SQLState: e.SQLSTATE, Message: e.Message, Detail: e.Detail}
 	}
 	return err
 }
@@ -217,23 +214,23 @@ func spelled(err error) error {
 func readInitial(exchange *scram.Server, body []byte) ([]byte, error) {
 	at := slices.Index(body, 0)
 	if at < 0 {
-		return nil, problem.Errorf("08P01", "", "invalid string in message")
+		return nil, fault.Errorf("08P01", "", "invalid string in message")
 	}
 	mechanism, rest := string(body[:at]), body[at+1:]
 	if err := exchange.Choose(mechanism); err != nil {
 		return nil, err
 	}
 	if len(rest) < 4 {
-		return nil, problem.Errorf("08P01", "", "insufficient data left in message")
+		return nil, fault.Errorf("08P01", "", "insufficient data left in message")
 	}
 	size, rest := int32(binary.BigEndian.Uint32(rest)), rest[4:]
 	switch {
 	case size == -1 && len(rest) == 0:
 		return nil, nil
 	case size < -1 || int(size) > len(rest):
-		return nil, problem.Errorf("08P01", "", "insufficient data left in message")
+		return nil, fault.Errorf("08P01", "", "insufficient data left in message")
 	case int(size) != len(rest):
-		return nil, problem.Errorf("08P01", "", "invalid message format")
+		return nil, fault.Errorf("08P01", "", "invalid message format")
 	}
 	return rest, nil
 }
@@ -247,15 +244,15 @@ func (l *login) ask(request int, data []byte) ([]byte, error) {
 	f, err := l.in.Await()
 	switch {
 	case errors.As(err, new(frame.LengthError)):
-		return nil, problem.Errorf("08P01", "", "invalid message length")
+		return nil, fault.Errorf("08P01", "", "invalid message length")
 	case errors.Is(err, os.ErrDeadlineExceeded) && l.draining.Load():
-		return nil, errNotAccepting
+		return nil, fault.NotAccepting
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, errLoginTime
+		return nil, fault.LoginTime
 	case err != nil:
 		return nil, err
 	case f.Kind != wire.FrontendPassword:
-		return nil, problem.Errorf("08P01", "", "expected SASL response, got message type %d", f.Kind)
+		return nil, fault.Errorf("08P01", "", "expected SASL response, got message type %d", f.Kind)
 	}
 	body := slices.Clone(f.Body)
 	l.in.Drop(f.Size)

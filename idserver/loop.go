@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/frame"
 )
 
@@ -26,7 +27,7 @@ var longAgo = time.Unix(1, 0)
 // errGoodbye means that the client has sent Terminate.
 var errGoodbye = errors.New("session terminated")
 
-// run returns why the session ends: a problem that is sent as FATAL, errGoodbye, or the error of the connection. It
+// run returns why the session ends: a fault.Error that is sent as FATAL, errGoodbye, or the error of the connection. It
 // never closes conn.
 func (l *loop) run() error {
 	defer l.unwatch()
@@ -81,7 +82,7 @@ func (l *loop) mayWait() error {
 	}
 	switch {
 	case l.draining.Load() && len(l.in.Unread()) == 0 && l.atRest():
-		return errDraining
+		return fault.Draining
 	case l.isLate.Load() && l.rules.Load().idleTimeout > 0: // a reload may have lifted it
 		return errIdle
 	}

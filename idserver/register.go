@@ -3,7 +3,7 @@ package idserver
 import (
 	"sync"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 )
 
 // register has all clients, from their startup packet until their end, and the places of those that have logged in. Its
@@ -29,7 +29,7 @@ func (r *register) enter(s *session) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return errNotAccepting
+		return fault.NotAccepting
 	}
 	r.all[s] = struct{}{}
 	return nil
@@ -42,11 +42,11 @@ func (r *register) admit(s *session, most int, allows func(sessions int) bool) e
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-		return errNotAccepting
+		return fault.NotAccepting
 	case most > 0 && r.placed >= most:
 		return errTooMany
 	case !allows(r.ofUser[s.user]):
-		return problem.Errorf("53300", "", `too many connections for role "%s"`, s.user)
+		return fault.Errorf("53300", "", `too many connections for role "%s"`, s.user)
 	}
 	s.placed = true
 	r.placed++

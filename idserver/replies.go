@@ -3,7 +3,7 @@ package idserver
 import (
 	"strconv"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
 )
@@ -50,12 +50,12 @@ func (r *replies) drop() {
 func (r *replies) add(message []byte) { r.out = append(r.out, message...) }
 
 // fail appends an ERROR.
-func (r *replies) fail(p problem.Error) { r.out = appendError(r.out, "ERROR", p, "") }
+func (r *replies) fail(p fault.Error) { r.out = wire.AppendError(r.out, "ERROR", p) }
 
 // warn appends a warning if there is one.
-func (r *replies) warn(p problem.Error) {
-	if p != (problem.Error{}) {
-		r.out = appendWarning(r.out, p)
+func (r *replies) warn(p fault.Error) {
+	if p != (fault.Error{}) {
+		r.out = wire.AppendNotice(r.out, "WARNING", p)
 	}
 }
 

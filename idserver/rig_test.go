@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/generator"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -87,7 +87,7 @@ func testServer(t testing.TB, ids draw.Source) *Server {
 	t.Helper()
 	v, err := New(Settings{
 		Database: "pgflurry", IDs: draw.New(ids, nil), Segments: &tags{}, Method: Trust,
-		Unavailable: func(err error) Reason { return Reason{"57P03", "no ID: " + err.Error(), "Wait."} },
+		Unavailable: func(err error) fault.Error { return fault.New("57P03", "no ID: "+err.Error(), "Wait.") },
 		Parameters:  func() map[string]string { return real },
 		Console: map[string]Topic{
 			"LEASE": {"which worker", func() Table { return Table{[]string{"worker"}, [][]string{{"7"}}} }},
@@ -149,9 +149,9 @@ func newTalk(t testing.TB, v *Server, options ...option) *talk {
 	x := &talk{t: t, s: s, conn: client, front: pgproto3.NewFrontend(client, client), ended: make(chan error, 1)}
 	go func() {
 		err := s.run()
-		var p problem.Error
+		var p fault.Error
 		if errors.As(err, &p) {
-			s.toClient.Farewell(appendError(nil, "FATAL", p, ""))
+			s.toClient.Farewell(wire.AppendError(nil, "FATAL", p))
 		}
 		server.Close()
 		x.ended <- err

@@ -7,8 +7,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/wire"
 )
 
 // Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection, or
@@ -52,35 +53,22 @@ func (v *Server) leave(s *session) {
 
 // farewell tells the client why its session ends, if there is anything to say. It first writes what was not yet sent.
 func (s *session) farewell(unsent []byte, err error) {
-	p, detail, ok := toldOf(err)
+	p, ok := errorOf(err)
 	if !ok {
 		return
 	}
 	s.because(reasonOf(p))
-	s.toClient.Farewell(appendError(unsent, "FATAL", p, detail))
+	s.toClient.Farewell(wire.AppendError(unsent, "FATAL", p))
 }
 
-// toldOf is what the client reads when an error ends its session or its login; false: nothing.
-func toldOf(err error) (p problem.Error, detail string, ok bool) {
-	var r refused
-	if errors.As(err, &r) {
-		return r.problem, r.detail, true
-	}
-	if errors.As(err, &p) {
-		return p, "", true
-	}
-	p, ok = problemOf(err)
-	return p, "", ok
-}
-
-// reasonOf is why a session with this problem ends.
-func reasonOf(p problem.Error) reason {
+// reasonOf is why a session with this error ends.
+func reasonOf(p fault.Error) reason {
 	switch p {
-	case errDraining, errNotAccepting:
+	case fault.Draining, fault.NotAccepting:
 		return closedDrain
 	case errIdle:
 		return closedIdle
-	case errInternal:
+	case fault.Internal:
 		return closedFault
 	}
 	return closedProtocol
@@ -88,8 +76,8 @@ func reasonOf(p problem.Error) reason {
 
 // left says that the client left by itself, or that its connection was closed without a word.
 func left(err error) bool {
-	_, _, told := toldOf(err)
-	return !told
+	_, reads := errorOf(err)
+	return !reads
 }
 
 // countLogin counts the outcome of a login.
@@ -101,7 +89,7 @@ func (v *Server) countLogin(err error) {
 		how = loginOK
 	case errors.As(err, &r):
 		how = r.result
-	case left(err) || err == errLoginTime:
+	case left(err) || err == fault.LoginTime:
 		how = loginLeft
 	}
 	v.logins[how].Add(1)
@@ -149,9 +137,9 @@ func (s *session) apart(f func() error) (err error) {
 // safely keeps a panic in one session from ending the others.
 func (s *session) safely(f func() error) (err error) {
 	defer func() {
-		if fault := recover(); fault != nil {
-			s.log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
-			err = errInternal
+		if cause := recover(); cause != nil {
+			s.log.Error("a session failed; please report this", "fault", cause, "stack", string(debug.Stack()))
+			err = fault.Internal
 		}
 	}()
 	return f()

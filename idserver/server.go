@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/account"
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/histogram"
 	"pgflurry/idserver/attempts"
 	"pgflurry/idserver/state"
@@ -25,8 +26,8 @@ type Settings struct {
 	IDs *draw.Room
 	// Segments gives the numbers of business tags; nil: there are none here.
 	Segments Segments
-	// Unavailable turns an error of IDs or Segments into what the client reads. Required.
-	Unavailable func(error) Reason
+	// Unavailable turns an error of IDs or Segments into what the client reads: 57P03 if waiting helps. Required.
+	Unavailable func(error) fault.Error
 	// Parameters are the parameters that the real server last reported after a login: server_version and others that
 	// drivers read. Required.
 	Parameters func() map[string]string

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/wire"
 )
 
 // session is a client in the register, from its startup packet to its end. The goroutine of Serve owns it. Others use
@@ -53,9 +54,9 @@ func (s *session) closedFor() reason {
 }
 
 // endFor ends the session at once. Any goroutine may call it.
-func (s *session) endFor(why reason, told problem.Error) {
+func (s *session) endFor(why reason, told fault.Error) {
 	s.because(why)
-	s.toClient.Farewell(appendError(nil, "FATAL", told, ""))
+	s.toClient.Farewell(wire.AppendError(nil, "FATAL", told))
 	s.cancel() // ends a wait for IDs; not sooner, or the connection could end before the client reads why
 	s.conn.Close()
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/idserver/state"
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/wire"
@@ -116,7 +116,7 @@ func FuzzSession(f *testing.F) {
 		}
 		defer s.cancel()
 		err = s.run()
-		var sent problem.Error
+		var sent fault.Error
 		if err != errGoodbye && !errors.Is(err, io.EOF) && !errors.As(err, &sent) {
 			t.Fatalf("the session ended with %v", err)
 		}

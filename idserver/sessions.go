@@ -3,6 +3,8 @@ package idserver
 import (
 	"context"
 	"sync"
+
+	"pgflurry/fault"
 )
 
 // Drain ends all sessions and returns when none is left. Sessions at rest outside a transaction end at once, others at
@@ -26,7 +28,7 @@ func (v *Server) Drain(ctx context.Context) {
 		case <-ctx.Done():
 			v.log.Warn("drain timeout: sessions of the ID database are ended", "sessions", left)
 			for _, s := range v.register.sessions() {
-				kills.Go(func() { s.endFor(closedDrain, errDraining) })
+				kills.Go(func() { s.endFor(closedDrain, fault.Draining) })
 			}
 			ctx = context.Background() // killed sessions end by themselves
 		}

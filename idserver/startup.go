@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/wire"
 )
 
@@ -37,11 +37,11 @@ type packet struct {
 // client could bypass a check. The first error is PostgreSQL's.
 func parseStartup(raw []byte) (p packet, err error) {
 	if len(raw) < startupHead || len(raw) > wire.MaxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
-		return p, problem.Errorf("08P01", "", "invalid length of startup packet")
+		return p, fault.Errorf("08P01", "", "invalid length of startup packet")
 	}
 	version := binary.BigEndian.Uint32(raw[4:])
 	if version>>16 != newestVersion>>16 {
-		return p, problem.Errorf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
+		return p, fault.Errorf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
 			version>>16, version&0xffff, newestVersion&0xffff)
 	}
 	p.version, p.newer = min(version, newestVersion), version > newestVersion
@@ -59,7 +59,7 @@ func parseStartup(raw []byte) (p packet, err error) {
 		rest = behind
 	}
 	if len(rest) != 1 {
-		return p, problem.Errorf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
+		return p, fault.Errorf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
 	}
 	p.user, p.database = named(p.user), named(p.database)
 	if p.database == "" {
@@ -97,10 +97,10 @@ func noReplication(value string) error {
 	case isBool && !wanted:
 		return nil
 	case isBool || value == "database":
-		return problem.Errorf("0A000", "Connect to a database of the PostgreSQL server for it.",
+		return fault.Errorf("0A000", "Connect to a database of the PostgreSQL server for it.",
 			"the ID database has no replication")
 	}
-	return problem.Errorf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
+	return fault.Errorf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
 		`invalid value for parameter "replication": "%s"`, value)
 }
 
@@ -170,7 +170,7 @@ func readOptions(arguments []string) (all []option, err error) {
 			text = arguments[i]
 		}
 		if !short && !long || text == "" {
-			return nil, problem.Errorf("42601", "Only -c name=value and --name=value are known to the ID database.",
+			return nil, fault.Errorf("42601", "Only -c name=value and --name=value are known to the ID database.",
 				"invalid command-line argument for server process: %s", argument)
 		}
 		name, value, ok := strings.Cut(text, "=")
@@ -179,7 +179,7 @@ func readOptions(arguments []string) (all []option, err error) {
 			if long {
 				dash = "--"
 			}
-			return nil, problem.Errorf("42601", "", "%s%s requires a value", dash, text)
+			return nil, fault.Errorf("42601", "", "%s%s requires a value", dash, text)
 		}
 		all = append(all, option{strings.ReplaceAll(name, "-", "_"), value})
 	}

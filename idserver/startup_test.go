@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/wire"
 )
 
@@ -88,7 +88,7 @@ func TestAStartupPacketThatPostgreSQLRefusesIsRefused(t *testing.T) {
 		"replication of a database": {hello(3<<16, "user", "u", "replication", "database"), "0A000"},
 		"what is not true or false": {hello(3<<16, "user", "u", "replication", "o"), "22023"},
 	} {
-		var p problem.Error
+		var p fault.Error
 		if w, err := parseStartup(c.packet); !errors.As(err, &p) || p.SQLState != c.sqlstate {
 			t.Errorf("%s: %+v, %v; expected %s", name, w, err, c.sqlstate)
 		}
@@ -120,7 +120,7 @@ func TestOptionsAreSplitAndReadAsPostgreSQLDoes(t *testing.T) {
 			got = append(got, o.name+"="+o.value)
 		}
 		said := strings.TrimSuffix(strings.TrimSuffix(strings.Join(got, " "), "z=1"), " ")
-		var p problem.Error
+		var p fault.Error
 		if errors.As(err, &p) {
 			said = p.SQLState + " " + p.Message
 		}
@@ -221,7 +221,7 @@ func FuzzAStartupPacketIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		w, err := parseStartup(packet)
 		if err != nil {
-			var p problem.Error
+			var p fault.Error
 			if !errors.As(err, &p) {
 				t.Fatalf("the client is told nothing of %v", err)
 			}

@@ -11,7 +11,6 @@ import (
 
 	"pgflurry/fault"
 	"pgflurry/generator"
-	"pgflurry/idserver"
 	"pgflurry/report"
 	"pgflurry/segment"
 	"pgflurry/watch"
@@ -30,7 +29,7 @@ const (
 const tryAgain = "Try again in a moment, or connect to another proxy."
 
 // unavailable translates an error of IDs or of numbers for a client.
-func (u *supply) unavailable(err error) idserver.Reason {
+func (u *supply) unavailable(err error) fault.Error {
 	var of *tagError
 	if errors.As(err, &of) {
 		return whyNoNumber(of)
@@ -39,27 +38,17 @@ func (u *supply) unavailable(err error) idserver.Reason {
 }
 
 // whyNoID says why there is no ID.
-func whyNoID(err error, s report.State) idserver.Reason {
+func whyNoID(err error, s report.State) fault.Error {
 	l := s.Lease
 	switch {
 	case errors.Is(err, generator.ErrSealed):
-		return idserver.Reason{
-			SQLState: notNow, Message: "no ID can be given: the proxy is shutting down",
-			Hint: "Connect again; another proxy can serve this connection.",
-		}
+		return fault.New(notNow, "no ID can be given: the proxy is shutting down", fault.ConnectElsewhere)
 	case errors.Is(err, generator.ErrEndOfTime):
-		return idserver.Reason{
-			SQLState: outsideYears,
-			Message: fmt.Sprintf("no ID can be given: the timestamps of the layout have ended at %s",
-				past(s.Namespace.End)),
-			Hint: "Only a namespace with another layout helps.",
-		}
+		return fault.Errorf(outsideYears, "Only a namespace with another layout helps.",
+			"no ID can be given: the timestamps of the layout have ended at %s", past(s.Namespace.End))
 	case errors.Is(err, context.DeadlineExceeded):
-		return idserver.Reason{
-			SQLState: notNow,
-			Message:  fmt.Sprintf("no ID came in time: worker %d has given all that its ticks hold", l.Worker),
-			Hint:     "Ask for fewer IDs at once, or spread the clients over more proxies.",
-		}
+		return fault.Errorf(notNow, "Ask for fewer IDs at once, or spread the clients over more proxies.",
+			"no ID came in time: worker %d has given all that its ticks hold", l.Worker)
 	}
 	why, hint := whyNoWorker(s)
 	message := "no ID can be given: " + why
@@ -70,7 +59,7 @@ func whyNoID(err error, s report.State) idserver.Reason {
 		}
 		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended%s; %s", l.Worker, at, why)
 	}
-	return idserver.Reason{SQLState: notNow, Message: message, Hint: hint}
+	return fault.New(notNow, message, hint)
 }
 
 // whyNoWorker says why there is no worker or no renewal, for how long, and what to do.
@@ -135,65 +124,40 @@ const longestTag = 128
 
 // whyNoNumber says why there is no number of a tag. Where the function in the database has the same error, the words
 // are the same.
-func whyNoNumber(of *tagError) idserver.Reason {
+func whyNoNumber(of *tagError) fault.Error {
 	tag := "'" + strings.ReplaceAll(of.tag, "'", "''") + "'"
 	database := fmt.Sprintf("database %q", of.database)
 	length := utf8.RuneCountInString(of.tag)
 	switch {
 	case length < 1 || length > longestTag:
-		return idserver.Reason{
-			SQLState: "22023",
-			Message:  fmt.Sprintf("next_segment: the tag has %d characters, not 1 to %d", length, longestTag),
-			Hint:     "The tags are in pgflurry.segment.biz_tag.",
-		}
+		return fault.Errorf("22023", "The tags are in pgflurry.segment.biz_tag.",
+			"next_segment: the tag has %d characters, not 1 to %d", length, longestTag)
 	case errors.Is(of, segment.ErrUnknownTag):
-		return idserver.Reason{
-			SQLState: "42704", Message: "next_segment: there is no tag " + tag,
-			Hint: fmt.Sprintf("Who owns schema pgflurry of %s adds it: "+
-				"INSERT INTO pgflurry.segment (biz_tag) VALUES (%s);", database, tag),
-		}
+		return fault.New("42704", "next_segment: there is no tag "+tag,
+			fmt.Sprintf("Who owns schema pgflurry of %s adds it: "+
+				"INSERT INTO pgflurry.segment (biz_tag) VALUES (%s);", database, tag))
 	case errors.Is(of, segment.ErrExhausted):
-		return idserver.Reason{
-			SQLState: "2200H", Message: fmt.Sprintf("next_segment: tag %s has come to the end of bigint", tag),
-			Hint: "There is no larger number. Use another tag.",
-		}
+		return fault.Errorf("2200H", "There is no larger number. Use another tag.",
+			"next_segment: tag %s has come to the end of bigint", tag)
 	case errors.Is(of, segment.ErrTooManyTags):
-		return idserver.Reason{
-			SQLState: "53400", Message: fmt.Sprintf("no number of tag %s can be given: too many tags are in use", tag),
-			Hint: "Call pgflurry.next_segment() in PostgreSQL itself, or use fewer tags at one proxy.",
-		}
+		return fault.Errorf("53400",
+			"Call pgflurry.next_segment() in PostgreSQL itself, or use fewer tags at one proxy.",
+			"no number of tag %s can be given: too many tags are in use", tag)
 	case errors.Is(of, errNoneChosen):
-		return idserver.Reason{
-			SQLState: notHere, Message: "no number can be given: the proxy has several databases, " +
-				"and was not told whose tags are meant",
-			Hint: "Whoever runs the proxy has to name the database: --id-segments NAME.",
-		}
+		return fault.New(notHere,
+			"no number can be given: the proxy has several databases, and was not told whose tags are meant",
+			"Whoever runs the proxy has to name the database: --id-segments NAME.")
 	case errors.Is(of, watch.ErrNotAllowed):
-		return idserver.Reason{
-			SQLState: notHere, Message: "no number can be given: " + database + " does not permit it now",
-			Hint: "The status page and the log of the proxy say why. " +
-				"Call pgflurry.next_segment() in PostgreSQL itself.",
-		}
+		return fault.New(notHere, "no number can be given: "+database+" does not permit it now",
+			"The status page and the log of the proxy say why. Call pgflurry.next_segment() in PostgreSQL itself.")
 	case errors.Is(of, segment.ErrEnded), errors.Is(of, watch.ErrNotListed):
-		return idserver.Reason{
-			SQLState: notNow, Message: "no number can be given: the proxy gives none of " + database + " any more",
-			Hint: tryAgain,
-		}
+		return fault.New(notNow, "no number can be given: the proxy gives none of "+database+" any more", tryAgain)
 	case errors.Is(of, segment.ErrElsewhere):
-		return idserver.Reason{
-			SQLState: notNow,
-			Message:  "no number can be given: no look has found the tags of " + database + " again yet",
-			Hint:     tryAgain,
-		}
+		return fault.New(notNow, "no number can be given: no look has found the tags of "+database+" again yet",
+			tryAgain)
 	case errors.Is(of, watch.ErrNotJudged):
-		return idserver.Reason{
-			SQLState: notNow, Message: "no number can be given: " + database + " was not looked at yet", Hint: tryAgain,
-		}
+		return fault.New(notNow, "no number can be given: "+database+" was not looked at yet", tryAgain)
 	}
-	return idserver.Reason{
-		SQLState: notNow,
-		Message: fmt.Sprintf("no number of tag %s is left, and %s has not given a block of them in time", tag,
-			database),
-		Hint: "The proxy tries again within seconds. " + tryAgain,
-	}
+	return fault.Errorf(notNow, "The proxy tries again within seconds. "+tryAgain,
+		"no number of tag %s is left, and %s has not given a block of them in time", tag, database)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -50,7 +51,7 @@ func assigns(from, to uint32) bool {
 // Assign converts an argument of EXECUTE to the parameter's type.
 func (v Value) Assign(oid uint32) (Value, error) {
 	if !assigns(v.oid, oid) {
-		return Value{}, failf("42804", "", "parameter of type %s cannot be coerced to the expected type %s",
+		return Value{}, fault.Errorf("42804", "", "parameter of type %s cannot be coerced to the expected type %s",
 			nameOf(v.oid), nameOf(oid))
 	}
 	return v.to(oid)
@@ -62,7 +63,7 @@ func (v Value) to(oid uint32) (Value, error) {
 	case v.oid == oid:
 		return v, nil
 	case !converts(v.oid, oid):
-		return Value{}, failf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(v.oid), nameOf(oid))
+		return Value{}, fault.Errorf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(v.oid), nameOf(oid))
 	case v.null:
 		return Null(oid), nil
 	case kindOf(oid) == kindString:
@@ -111,7 +112,7 @@ func (v Value) resize(oid uint32) (Value, error) {
 		if oid == OID {
 			name = "OID"
 		}
-		return Value{}, failf(codeNumberRange, "", "%s out of range", name)
+		return Value{}, fault.Errorf(codeNumberRange, "", "%s out of range", name)
 	}
 	return Value{oid: oid, number: n}, nil
 }

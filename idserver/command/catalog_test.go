@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 )
 
 func TestWhatDriversAskOfTheCatalogsHasColumnsAndNoRows(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWhatDriversAskOfTheCatalogsHasColumnsAndNoRows(t *testing.T) {
 			strings.Replace(string(text), "SELECT ", "SELECT DISTINCT ", 1) + " LIMIT 1", string(text) + " LIMIT 1",
 		} {
 			_, err := Read([]byte(sql))
-			if said := (problem.Error{}); !errors.As(err, &said) || said.SQLState != codeNotSupported {
+			if said := (fault.Error{}); !errors.As(err, &said) || said.SQLState != codeNotSupported {
 				t.Errorf("%s gives %v; expected SQLSTATE %s", sql, err, codeNotSupported)
 			}
 		}

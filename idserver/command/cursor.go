@@ -3,6 +3,7 @@ package command
 import (
 	"strconv"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
@@ -59,7 +60,7 @@ func readFetch(r *tokens.Reader, move bool) (Command, error) {
 		word == "" && (r.Kind() == statement.KindNumber || r.Kind() == '-' || r.Kind() == '+'):
 		command.Count, err = readCount(r)
 	case word != "" && word != "next" && word != "forward":
-		err = failf(codePrerequisite, "Use NEXT, FORWARD, ALL or a number of rows.", "cursor can only scan forward")
+		err = fault.New(codePrerequisite, "cursor can only scan forward", "Use NEXT, FORWARD, ALL or a number of rows.")
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func readCount(r *tokens.Reader) (int64, error) {
 		return 0, r.Refuse()
 	}
 	if n < 1 {
-		return 0, failf(codePrerequisite, "Ask for one row or more.", "cursor can only scan forward")
+		return 0, fault.New(codePrerequisite, "cursor can only scan forward", "Ask for one row or more.")
 	}
 	return n, nil
 }

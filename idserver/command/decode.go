@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -22,7 +23,8 @@ func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 	case kindOf(oid) == kindString:
 		text, err := decodeText(raw)
 		if err == nil && oid == Name && len(text) > statement.IdentifierBytes {
-			err = failf(codeNameTooLong, "", "identifier too long: a parameter of type name has %d bytes, more than %d",
+			err = fault.Errorf(codeNameTooLong, "",
+				"identifier too long: a parameter of type name has %d bytes, more than %d",
 				len(text), statement.IdentifierBytes)
 		}
 		return Value{oid: oid, text: text}, err
@@ -38,7 +40,7 @@ func decodeBinary(oid uint32, raw []byte) (Value, error) {
 		if len(raw) < int(info.width) {
 			code = codeProtocol // PostgreSQL calls it a message that is too short
 		}
-		return Value{}, failf(code, "", "incorrect binary data format of a parameter: a %s has %d bytes, not %d",
+		return Value{}, fault.Errorf(code, "", "incorrect binary data format of a parameter: a %s has %d bytes, not %d",
 			info.name, info.width, len(raw))
 	}
 	v := Value{oid: oid}
@@ -69,12 +71,12 @@ func decodeText(raw []byte) (string, error) {
 // encoded refuses bytes that are no text in PostgreSQL, which checks this before it parses.
 func encoded(sql []byte) error {
 	if i := bytes.IndexByte(sql, 0); i >= 0 {
-		return failf(codeNotInRepertoire, "", `invalid byte sequence for encoding "UTF8": 0x00`)
+		return fault.Errorf(codeNotInRepertoire, "", `invalid byte sequence for encoding "UTF8": 0x00`)
 	}
 	for rest := sql; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			return failf(codeNotInRepertoire, "Send UTF-8: this database knows no other encoding.",
+			return fault.Errorf(codeNotInRepertoire, "Send UTF-8: this database knows no other encoding.",
 				`invalid byte sequence for encoding "UTF8": 0x%02x`, rest[0])
 		}
 		rest = rest[size:]

@@ -3,6 +3,7 @@ package command
 import (
 	"unicode/utf8"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -67,7 +68,7 @@ type Drawing struct {
 func (d Draw) Bind(params []Value) (Drawing, error) {
 	drawing := Drawing{Rows: d.Form.Rows}
 	if n := d.Form.Params(); len(params) < n {
-		return drawing, failf(codeNoParameter, "", "there is no parameter $%d", n)
+		return drawing, fault.Errorf(codeNoParameter, "", "there is no parameter $%d", n)
 	}
 	if d.Form.CountParam {
 		rows, err := d.rows(params[d.Form.Params()-1])
@@ -90,9 +91,10 @@ func (d Draw) Bind(params []Value) (Drawing, error) {
 func (d Draw) checkTag(tag string, ok bool) error {
 	switch n := utf8.RuneCountInString(tag); {
 	case !ok:
-		return failf(codeParameterValue, hintTags, "%s: the tag is null, not 1 to 128", d.Form.Function)
+		return fault.Errorf(codeParameterValue, hintTags, "%s: the tag is null, not 1 to 128", d.Form.Function)
 	case n < 1 || n > statement.MaxTagBytes:
-		return failf(codeParameterValue, hintTags, "%s: the tag has %d characters, not 1 to 128", d.Form.Function, n)
+		return fault.Errorf(codeParameterValue, hintTags, "%s: the tag has %d characters, not 1 to 128",
+			d.Form.Function, n)
 	}
 	return nil
 }
@@ -104,17 +106,18 @@ func (d Draw) rows(v Value) (int, error) {
 	n, ok := v.Int()
 	if d.Form.Series {
 		if most := statement.MaxIDs / len(d.Form.Columns); n > int64(most) {
-			return 0, failf(codeProgramLimit, "Ask in several statements.",
+			return 0, fault.Errorf(codeProgramLimit, "Ask in several statements.",
 				"generate_series ends at %d, and a statement with %d columns gives at most %d rows here",
 				n, len(d.Form.Columns), most)
 		}
 		return int(max(n, 0)), nil
 	}
 	if !ok {
-		return 0, failf(codeParameterValue, "", "%s: n is null, not 1 to 10000", d.function())
+		return 0, fault.Errorf(codeParameterValue, "", "%s: n is null, not 1 to 10000", d.function())
 	}
 	if n < 1 || n > statement.MaxIDs {
-		return 0, failf(codeParameterValue, "For more call it again.", "%s: n is %d, not 1 to 10000", d.function(), n)
+		return 0, fault.Errorf(codeParameterValue, "For more call it again.", "%s: n is %d, not 1 to 10000",
+			d.function(), n)
 	}
 	return int(n), nil
 }

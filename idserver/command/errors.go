@@ -1,7 +1,5 @@
 package command
 
-import "pgflurry/idserver/problem"
-
 // Codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
 	codeNotSupported     = "0A000"
@@ -24,7 +22,3 @@ const (
 	codeTooManyArguments = "54023"
 	codePrerequisite     = "55000"
 )
-
-func failf(code, hint, format string, values ...any) problem.Error {
-	return problem.Errorf(code, hint, format, values...)
-}

@@ -3,6 +3,7 @@ package command
 import (
 	"strconv"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
@@ -80,7 +81,7 @@ func readPrimary(r *tokens.Reader, depth int) (expression, error) {
 			return expression{}, r.Refuse()
 		}
 		if n == 0 {
-			return expression{}, failf(codeNoParameter, "", "there is no parameter $0")
+			return expression{}, fault.Errorf(codeNoParameter, "", "there is no parameter $0")
 		}
 		r.Next()
 		return expression{parameter(n), anonymous, true}, nil
@@ -178,7 +179,8 @@ func readCallOf(r *tokens.Reader, name string, depth int) (expression, error) {
 			return e, err
 		}
 		if len(c.arguments) == maxArguments {
-			return e, failf(codeTooManyArguments, "", "cannot pass more than %d arguments to a function", maxArguments)
+			return e, fault.Errorf(codeTooManyArguments, "", "cannot pass more than %d arguments to a function",
+				maxArguments)
 		}
 		c.arguments = append(c.arguments, e.node)
 	}

@@ -3,7 +3,8 @@ package command
 import (
 	"strings"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
+	"pgflurry/idserver/command/tokens"
 )
 
 // Environment is what a SELECT may ask of the session.
@@ -59,14 +60,14 @@ func functions(name string) []function {
 	return nil
 }
 
-func noFunction(name string, types []uint32) problem.Error {
+func noFunction(name string, types []uint32) fault.Error {
 	names := make([]string, len(types))
 	for i, oid := range types {
 		names[i] = nameOf(oid)
 	}
-	return failf(codeNoFunction,
+	return fault.Errorf(codeNoFunction,
 		"No function matches the given name and argument types. You might need to add explicit type casts.",
-		"function %s(%s) does not exist", name, problem.Quote(strings.Join(names, ", ")))
+		"function %s(%s) does not exist", name, tokens.Quote(strings.Join(names, ", ")))
 }
 
 func plain(name string, result uint32, value func(Environment) Value) []function {
@@ -97,12 +98,12 @@ func currentSetting(env Environment, arguments []Value) (Value, error) {
 	if len(arguments) > 1 && arguments[1].number != 0 {
 		return Null(Text), nil
 	}
-	return Value{}, failf(codeNoObject, "", `unrecognized configuration parameter "%s"`, problem.Quote(name))
+	return Value{}, fault.Errorf(codeNoObject, "", `unrecognized configuration parameter "%s"`, tokens.Quote(name))
 }
 
 func setConfig(env Environment, arguments []Value) (Value, error) {
 	if arguments[0].null {
-		return Value{}, failf(codeNullNotAllowed, "", "SET requires parameter name")
+		return Value{}, fault.Errorf(codeNullNotAllowed, "", "SET requires parameter name")
 	}
 	var value *string
 	if !arguments[1].null {

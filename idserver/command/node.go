@@ -1,5 +1,7 @@
 package command
 
+import "pgflurry/fault"
+
 // node is a Value, a parameter, a cast or a call.
 type node interface {
 	// infer returns its type, and sets the types of its parameters. wanted is the type that the context takes; 0: any.
@@ -36,7 +38,7 @@ func (n parameter) infer(types []uint32, wanted uint32) (uint32, error) {
 
 func (n parameter) evaluate(_ Environment, params []Value) (Value, error) {
 	if int(n) > len(params) {
-		return Value{}, failf(codeNoParameter, "", "there is no parameter $%d", n)
+		return Value{}, fault.Errorf(codeNoParameter, "", "there is no parameter $%d", n)
 	}
 	return params[n-1], nil
 }
@@ -44,7 +46,7 @@ func (n parameter) evaluate(_ Environment, params []Value) (Value, error) {
 func (c cast) infer(types []uint32, _ uint32) (uint32, error) {
 	from, err := c.of.infer(types, c.to)
 	if err == nil && !converts(from, c.to) {
-		err = failf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(from), nameOf(c.to))
+		err = fault.Errorf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(from), nameOf(c.to))
 	}
 	return c.to, err
 }

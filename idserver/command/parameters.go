@@ -1,5 +1,7 @@
 package command
 
+import "pgflurry/fault"
+
 // startTypes returns the declared types, with room for all parameters of the statement.
 func startTypes(declared []uint32, params int) ([]uint32, error) {
 	types := make([]uint32, max(len(declared), params))
@@ -8,7 +10,7 @@ func startTypes(declared []uint32, params int) ([]uint32, error) {
 			oid = 0
 		}
 		if _, known := typeOf(oid); oid == Void || oid != 0 && !known {
-			return nil, failf(codeNotSupported, hintTypes, "parameter $%d has the type with OID %d", i+1, oid)
+			return nil, fault.Errorf(codeNotSupported, hintTypes, "parameter $%d has the type with OID %d", i+1, oid)
 		}
 		types[i] = oid
 	}
@@ -21,7 +23,7 @@ const hintTypes = "Parameters of this database are boolean, smallint, integer, b
 func Determined(types []uint32) error {
 	for i, oid := range types {
 		if oid == 0 || oid == Unknown {
-			return failf(codeIndeterminate, "", "could not determine data type of parameter $%d", i+1)
+			return fault.Errorf(codeIndeterminate, "", "could not determine data type of parameter $%d", i+1)
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// Read reads a text of SQL: its statements in their order, none if it is empty. An error is a problem.Error. It may be
+// Read reads a text of SQL: its statements in their order, none if it is empty. An error is a fault.Error. It may be
 // called concurrently, and no result refers to the text.
 func Read(sql []byte) ([]Command, error) {
 	if form, ok := statement.Match(sql); ok { // nearly all texts

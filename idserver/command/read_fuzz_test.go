@@ -8,8 +8,8 @@ import (
 
 	"github.com/wasilibs/go-pgquery"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 )
 
 // refused has texts just outside the grammar, with the codes of their errors.
@@ -161,7 +161,7 @@ func checkRead(t failing, sql string) {
 // checkError asserts that an error is one line of ASCII, with at most 120 characters of the client's text.
 func checkError(t failing, sql string, err error) {
 	t.Helper()
-	var e problem.Error
+	var e fault.Error
 	if !errors.As(err, &e) || len(e.SQLState) != 5 || e.Message == "" || len(e.Message) > 120+100 {
 		t.Fatalf("Read(%q): %q is no error for a client", sql, err)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"pgflurry/fault"
 	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
@@ -45,7 +46,8 @@ func readSelectList(r *tokens.Reader) (Query, error) {
 			return nil, err
 		}
 		if s.targets = append(s.targets, target{e.label, e.node}); len(s.targets) > maxColumns {
-			return nil, failf(codeTooManyColumns, "", "target lists can have at most %d entries here", maxColumns)
+			return nil, fault.Errorf(codeTooManyColumns, "", "target lists can have at most %d entries here",
+				maxColumns)
 		}
 		if !r.Mark(',') {
 			break
@@ -97,7 +99,7 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 			types[n-1] = Text
 		}
 		if types[n-1] != Text {
-			return nil, failf(codeAmbiguous, "", "inconsistent types deduced for parameter $%d", n)
+			return nil, fault.Errorf(codeAmbiguous, "", "inconsistent types deduced for parameter $%d", n)
 		}
 	}
 	return types, Determined(types)

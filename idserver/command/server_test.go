@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/tests/support/server"
 )
 
@@ -41,7 +41,7 @@ func (s session) value(result *pgconn.Result) ([]byte, error) {
 	var e *pgconn.PgError
 	switch {
 	case errors.As(result.Err, &e):
-		return nil, problem.Error{SQLState: e.Code, Message: e.Message}
+		return nil, fault.Error{SQLState: e.Code, Message: e.Message}
 	case result.Err != nil:
 		s.t.Fatal(result.Err)
 	case len(result.Rows) == 0:
@@ -246,9 +246,9 @@ var declarations = [][]uint32{
 // compareErrors asserts that our error has the code of PostgreSQL's, or says that there is no answer here.
 func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres error) {
 	t.Helper()
-	var e problem.Error
+	var e fault.Error
 	if own != nil && !errors.As(own, &e) {
-		t.Errorf("%q with %v: %v is no problem.Error", sql, declared, own)
+		t.Errorf("%q with %v: %v is no fault.Error", sql, declared, own)
 		return
 	}
 	var p *pgconn.PgError
@@ -314,7 +314,7 @@ func compareRows(t *testing.T, conn *pgconn.PgConn, sql string, query command.Qu
 }
 
 func codeOf(err error) string {
-	var e problem.Error
+	var e fault.Error
 	if errors.As(err, &e) {
 		return e.SQLState
 	}

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
+	"pgflurry/idserver/command/tokens"
 	"pgflurry/proxy/wire"
 )
 
@@ -98,14 +99,14 @@ func parseInteger(text string, oid uint32) (Value, error) {
 		return Value{oid: oid, number: n}, nil
 	}
 	if onlyDigits := strings.TrimPrefix(digits, "-"); onlyDigits != "" && strings.Trim(onlyDigits, "0123456789") == "" {
-		return Value{}, failf(codeNumberRange, "", `value "%s" is out of range for type %s`,
-			problem.Quote(text), nameOf(oid))
+		return Value{}, fault.Errorf(codeNumberRange, "", `value "%s" is out of range for type %s`,
+			tokens.Quote(text), nameOf(oid))
 	}
 	return Value{}, invalidText(text, oid)
 }
 
-func invalidText(text string, oid uint32) problem.Error {
-	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), problem.Quote(text))
+func invalidText(text string, oid uint32) fault.Error {
+	return fault.Errorf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), tokens.Quote(text))
 }
 
 // parseBool reads a boolean, with white space around it.

@@ -1,15 +1,15 @@
 package state
 
 import (
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 )
 
 // Done is the outcome of a command without rows.
 type Done struct {
 	Tag     string
-	Skipped int           // rows that a MOVE has skipped
-	Warning problem.Error // for the client, even if the command failed; none if it has no SQLSTATE
+	Skipped int         // rows that a MOVE has skipped
+	Warning fault.Error // for the client, even if the command failed; none if it has no SQLSTATE
 }
 
 // Do runs the command of a portal that has no rows.
@@ -68,7 +68,7 @@ func (s *Session) doObject(p *Portal, c command.Command) (err error) {
 		_, err = s.executed(c)
 	case command.Unlisten:
 	default:
-		err = problem.New("0A000", c.Tag()+" is not answered without PostgreSQL", "")
+		err = fault.New("0A000", c.Tag()+" is not answered without PostgreSQL", "")
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (s *Session) closeCursor(c command.Close, p *Portal) error {
 	case nil:
 		return noCursor(c.Name)
 	case p:
-		return problem.New("24000", `cannot drop active portal "`+c.Name+`"`, "")
+		return fault.New("24000", `cannot drop active portal "`+c.Name+`"`, "")
 	}
 	s.Objects.dropPortal([]byte(c.Name))
 	return nil
@@ -124,9 +124,9 @@ func (s *Session) discard(c command.Discard, p *Portal) error {
 	}
 	switch {
 	case s.Transaction.long():
-		return problem.New("25001", "DISCARD ALL cannot run inside a transaction block", "")
+		return fault.New("25001", "DISCARD ALL cannot run inside a transaction block", "")
 	case s.Transaction.piped:
-		return problem.New("25001", "DISCARD ALL cannot be executed within a pipeline", "")
+		return fault.New("25001", "DISCARD ALL cannot be executed within a pipeline", "")
 	}
 	s.Objects.CloseAll(p)
 	s.Objects.DeallocateAll()

@@ -3,8 +3,8 @@ package state
 import (
 	"encoding/binary"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -86,9 +86,9 @@ func (s *Session) Bind(body []byte) error {
 	n := m.count()
 	switch {
 	case formats.count > 1 && formats.count != n:
-		return problem.Errorf("08P01", "", "bind message has %d parameter formats but %d parameters", formats.count, n)
+		return fault.Errorf("08P01", "", "bind message has %d parameter formats but %d parameters", formats.count, n)
 	case n != len(p.types):
-		return problem.Errorf("08P01", "",
+		return fault.Errorf("08P01", "",
 			`bind message supplies %d parameters, but prepared statement "%s" requires %d`, n, of, len(p.types))
 	case s.Transaction.failed() && (!endsBlock(p.command) || n > 0):
 		return errFailedBlock
@@ -221,7 +221,7 @@ func target(body []byte) (what byte, name []byte, err error) {
 	case !m.ended():
 		return 0, nil, ErrMessage
 	case body[0] != wire.OfPortal && body[0] != wire.OfStatement:
-		return 0, nil, problem.Errorf("08P01", "Describe and Close name a statement (S) or a portal (P).",
+		return 0, nil, fault.Errorf("08P01", "Describe and Close name a statement (S) or a portal (P).",
 			"message names an object of kind %d", body[0])
 	}
 	return body[0], name, nil

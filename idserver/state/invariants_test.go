@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 )
 
 // What a package cannot name it cannot use: sockets, files, locks, clocks.
 func TestInvariant1ASessionDoesNoIOAndHasNoGoroutineNoLockAndNoClock(t *testing.T) {
 	allowed := []string{
 		"bytes", "encoding/binary", "fmt", "maps", "slices", "strconv", "strings",
-		"pgflurry/idserver/command", "pgflurry/idserver/problem", "pgflurry/proxy/statement", "pgflurry/proxy/wire",
+		"pgflurry/idserver/command", "pgflurry/fault", "pgflurry/proxy/statement", "pgflurry/proxy/wire",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -114,7 +114,7 @@ func TestInvariant2WhatAClientMakesIsCountedWhileItIsThereAndNoLonger(t *testing
 				"DECLARE " + name + " CURSOR WITH HOLD FOR SELECT '" + long + "'", "CLOSE " + name,
 				"BEGIN; DECLARE " + name + " CURSOR FOR SELECT 1; SAVEPOINT " + name, "SELEC",
 			}[dice.IntN(16)]
-			var p problem.Error
+			var p fault.Error
 			if err := s.runs(sql); errors.As(err, &p) && p.SQLState == "54000" {
 				refused++
 			}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 )
 
 // MaxKept limits what a client can make its session keep, in bytes: names and texts, and the overhead of each.
@@ -19,7 +19,7 @@ func (k *Kept) Bytes() int { return k.bytes }
 // Add counts bytes that the session keeps from now on. It refuses them if there is no room.
 func (k *Kept) Add(bytes int) error {
 	if k.bytes+bytes > MaxKept {
-		return problem.New(
+		return fault.New(
 			"54000", fmt.Sprintf("this session keeps %d bytes, and %d more are too many", k.bytes, bytes),
 			fmt.Sprintf("Statements, cursors, settings and savepoints have %d bytes together: "+
 				"close, deallocate or reset some.", MaxKept),

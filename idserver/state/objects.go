@@ -3,8 +3,8 @@ package state
 import (
 	"bytes"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -75,7 +75,7 @@ func (o *Objects) store(name string, p *Statement) error {
 	}
 	key := cut(name)
 	if o.statements[key] != nil {
-		return problem.New("42P05", `prepared statement "`+name+`" already exists`, "")
+		return fault.New("42P05", `prepared statement "`+name+`" already exists`, "")
 	}
 	if err := o.kept.Add(p.cost + CostOf(key)); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (o *Objects) newPortal(name []byte, statement int) (*Portal, error) {
 		return &o.unnamedPortal, nil
 	}
 	if o.portal(name) != nil {
-		return nil, problem.New("42P03", `cursor "`+string(name)+`" already exists`, "")
+		return nil, fault.New("42P03", `cursor "`+string(name)+`" already exists`, "")
 	}
 	key := string(cut(name))
 	p := &Portal{cost: CostOf(key) + statement}

@@ -3,8 +3,8 @@ package state
 import (
 	"slices"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/statement"
 )
 
@@ -100,7 +100,7 @@ func (p *Portal) setFormats(results codes) error {
 		return nil
 	}
 	if width := p.shape.width(); results.count > 1 && results.count != width {
-		return problem.Errorf("08P01", "", "bind message has %d result formats but query has %d columns",
+		return fault.Errorf("08P01", "", "bind message has %d result formats but query has %d columns",
 			results.count, width)
 	}
 	for i := range results.count {

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"strconv"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -88,13 +88,13 @@ func (s *Session) executed(c command.Execute) (Rows, error) {
 		return Rows{}, err
 	}
 	if _, query := of.command.(command.Query); !query {
-		return Rows{}, problem.New(
+		return Rows{}, fault.New(
 			"0A000", `prepared statement "`+c.Name+`" is no SELECT, so EXECUTE cannot run it`,
 			"Bind and execute it by the extended protocol.",
 		)
 	}
 	if len(c.Arguments) != len(of.types) {
-		return Rows{}, problem.New(
+		return Rows{}, fault.New(
 			"42601", `wrong number of parameters for prepared statement "`+c.Name+`"`,
 			"It has "+strconv.Itoa(len(of.types))+", and "+strconv.Itoa(len(c.Arguments))+" were given.",
 		)

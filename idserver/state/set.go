@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 )
 
 // set sets a setting, whose name is in lower case, so that a rollback can undo it.
@@ -15,7 +15,7 @@ func (t *Transaction) set(name string, value *string, local bool) error {
 }
 
 // setCommand runs SET.
-func (t *Transaction) setCommand(c command.Set) (warning problem.Error, err error) {
+func (t *Transaction) setCommand(c command.Set) (warning fault.Error, err error) {
 	if c.Local && !t.long() {
 		warning = t.warn("25P01", "SET LOCAL can only be used in transaction blocks")
 	}
@@ -33,7 +33,7 @@ func (t *Transaction) setCommand(c command.Set) (warning problem.Error, err erro
 	return warning, t.set(name, &value, c.Local)
 }
 
-func (t *Transaction) setTransaction(c command.SetTransaction) (warning problem.Error, err error) {
+func (t *Transaction) setTransaction(c command.SetTransaction) (warning fault.Error, err error) {
 	if !c.Session && !t.long() {
 		warning = t.warn("25P01", "SET TRANSACTION can only be used in transaction blocks")
 	}

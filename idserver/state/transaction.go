@@ -1,8 +1,8 @@
 package state
 
 import (
+	"pgflurry/fault"
 	"pgflurry/idserver/command"
-	"pgflurry/idserver/problem"
 	"pgflurry/proxy/wire"
 )
 
@@ -121,16 +121,16 @@ func (t *Transaction) failed() bool { return t.block == blockFailed }
 func (t *Transaction) long() bool { return t.inBlock() || t.block == blockImplicit }
 
 // warn is a warning, unless the client wants to read none.
-func (t *Transaction) warn(sqlState, message string) problem.Error {
+func (t *Transaction) warn(sqlState, message string) fault.Error {
 	switch level, _ := t.parameters.get("client_min_messages"); level {
 	case "error", "fatal", "panic":
-		return problem.Error{}
+		return fault.Error{}
 	}
-	return problem.New(sqlState, message, "")
+	return fault.New(sqlState, message, "")
 }
 
 // beginBlock runs BEGIN.
-func (t *Transaction) beginBlock() (warning problem.Error) {
+func (t *Transaction) beginBlock() (warning fault.Error) {
 	if t.block == blockOpen {
 		return t.warn("25001", "there is already a transaction in progress")
 	}
@@ -139,7 +139,7 @@ func (t *Transaction) beginBlock() (warning problem.Error) {
 }
 
 // endBlock runs COMMIT or ROLLBACK. It returns which of them it was in the end.
-func (t *Transaction) endBlock(commit bool) (tag string, warning problem.Error) {
+func (t *Transaction) endBlock(commit bool) (tag string, warning fault.Error) {
 	if b := t.block; b == blockStatement || b == blockImplicit {
 		warning = t.warn("25P01", "there is no transaction in progress")
 	}
@@ -206,7 +206,7 @@ func (t *Transaction) findSavepoint(name, word string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, problem.New("3B001", `savepoint "`+name+`" does not exist`, "")
+	return 0, fault.New("3B001", `savepoint "`+name+`" does not exist`, "")
 }
 
 // endsBlock says whether a failed transaction accepts the command. It accepts nothing else.

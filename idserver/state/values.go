@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/wire"
 )
 
@@ -94,7 +94,7 @@ func (x *Parameters) spelling(name string) string {
 // free returns the name of a setting in lower case, if a client may set it.
 func free(name string) (string, error) {
 	if !isSettingName(name) {
-		return "", problem.New(
+		return "", fault.New(
 			"42602", `invalid configuration parameter name "`+name+`"`,
 			"A name is of letters, digits, _ and $, and may have dots.",
 		)
@@ -102,7 +102,7 @@ func free(name string) (string, error) {
 	switch lower := strings.ToLower(name); lower {
 	case "in_hot_standby", "integer_datetimes", "is_superuser", "max_identifier_length", "max_index_keys",
 		"server_encoding", "server_version", "server_version_num":
-		return "", problem.New("55P02", `parameter "`+lower+`" cannot be changed`, "")
+		return "", fault.New("55P02", `parameter "`+lower+`" cannot be changed`, "")
 	default:
 		return lower, nil
 	}
@@ -140,7 +140,7 @@ func (x *Parameters) accept(name string, values []string) (lower, value string, 
 		return lower, value, err
 	}
 	if len(values) > 1 {
-		return "", "", problem.New("22023", "SET "+name+" takes only one argument", "")
+		return "", "", fault.New("22023", "SET "+name+" takes only one argument", "")
 	}
 	switch lower {
 	case "client_encoding":
@@ -169,8 +169,8 @@ func (x *Parameters) accept(name string, values []string) (lower, value string, 
 	return lower, value, err
 }
 
-func badValue(name, value, hint string) problem.Error {
-	return problem.New("22023", `invalid value for parameter "`+name+`": "`+value+`"`, hint)
+func badValue(name, value, hint string) fault.Error {
+	return fault.New("22023", `invalid value for parameter "`+name+`": "`+value+`"`, hint)
 }
 
 // checkRole refuses every role except the client's own.
@@ -178,7 +178,7 @@ func (x *Parameters) checkRole(name, value string) error {
 	if value == x.user || name == "role" && value == "none" {
 		return nil
 	}
-	return problem.New(
+	return fault.New(
 		"42501", `permission denied to set `+name+` to "`+value+`"`, "Log in as that user.",
 	)
 }
@@ -196,7 +196,7 @@ func boolean(name, value string) (string, error) {
 	truth, ok := wire.ParseBool(value)
 	switch {
 	case !ok:
-		return "", problem.New("22023", `parameter "`+name+`" requires a Boolean value`, "")
+		return "", fault.New("22023", `parameter "`+name+`" requires a Boolean value`, "")
 	case truth:
 		return "on", nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"pgflurry/account"
+	"pgflurry/fault"
 	"pgflurry/idserver"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
@@ -73,7 +74,7 @@ func beIDs() {
 	settings.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) // so a session keeps what the log needs, as in use
 	ids, err := idserver.New(idserver.Settings{
 		Database: idDatabase, IDs: settings.IDs, Log: settings.Log, Accounts: func() *account.List { return list },
-		Unavailable: func(error) idserver.Reason { return idserver.Reason{SQLState: "57P03"} },
+		Unavailable: func(error) fault.Error { return fault.Error{SQLState: "57P03"} },
 		Parameters: func() map[string]string {
 			return map[string]string{
 				"server_version": "15.4", "server_encoding": "UTF8", "integer_datetimes": "on", "TimeZone": "Etc/UTC",

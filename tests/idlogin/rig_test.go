@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pgflurry/account"
+	"pgflurry/fault"
 	"pgflurry/idserver"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
@@ -62,8 +63,8 @@ func start(t testing.TB, database string, parameters map[string]string, tls *pgt
 	ids := proxytest.Settings(away(t)).IDs
 	settings := idserver.Settings{
 		Database: database, IDs: ids, Parameters: func() map[string]string { return parameters },
-		Unavailable: func(err error) idserver.Reason {
-			return idserver.Reason{SQLState: "57P03", Message: err.Error()}
+		Unavailable: func(err error) fault.Error {
+			return fault.Error{SQLState: "57P03", Message: err.Error()}
 		},
 	}
 	change(&settings)

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/draw"
+	"pgflurry/fault"
 	"pgflurry/idserver"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
@@ -50,8 +51,8 @@ func newInside(t *testing.T) *inside {
 	source := newSource(1, false)
 	v, err := idserver.New(idserver.Settings{
 		Database: config.Database, IDs: draw.New(source, nil), Segments: tags{source}, Method: idserver.Trust,
-		Unavailable: func(err error) idserver.Reason {
-			return idserver.Reason{SQLState: "P0002", Message: err.Error()}
+		Unavailable: func(err error) fault.Error {
+			return fault.Error{SQLState: "P0002", Message: err.Error()}
 		},
 		Parameters: func() map[string]string { return reported(t, url) },
 	})

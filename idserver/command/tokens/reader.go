@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgflurry/idserver/problem"
+	"pgflurry/fault"
 	"pgflurry/proxy/statement"
 )
 
@@ -59,21 +59,21 @@ func (r *Reader) Skip() {
 func (r *Reader) Ended() bool { return r.kind == statement.KindEnd }
 
 // Syntax is a syntax error at the present token.
-func (r *Reader) Syntax() problem.Error {
+func (r *Reader) Syntax() fault.Error {
 	if r.Ended() {
-		return problem.New(codeSyntax, "syntax error at end of input", "")
+		return fault.New(codeSyntax, "syntax error at end of input", "")
 	}
 	return syntaxNear("syntax error", r.scan)
 }
 
-func syntaxNear(what string, scan *statement.Scanner) problem.Error {
-	return problem.Errorf(codeSyntax, "", `%s at or near "%s"`, what, problem.Quote(scan.Source()))
+func syntaxNear(what string, scan *statement.Scanner) fault.Error {
+	return fault.Errorf(codeSyntax, "", `%s at or near "%s"`, what, Quote(scan.Source()))
 }
 
 // Refuse refuses the statement, which PostgreSQL may well accept.
-func (r *Reader) Refuse() problem.Error {
-	return problem.Errorf(codeNotSupported, hintAnswered, "this statement is not answered without PostgreSQL: %s",
-		problem.Quote(r.text))
+func (r *Reader) Refuse() fault.Error {
+	return fault.Errorf(codeNotSupported, hintAnswered, "this statement is not answered without PostgreSQL: %s",
+		Quote(r.text))
 }
 
 // At says whether the present token is this word, unquoted.
@@ -131,8 +131,8 @@ func (r *Reader) Name() (string, error) {
 func (r *Reader) Identifier() (string, error) {
 	name := r.Text()
 	if len(name) > statement.IdentifierBytes {
-		return "", problem.Errorf(codeNameTooLong, "", `identifier "%s" is too long: it has %d bytes, more than %d`,
-			problem.Quote(name[:statement.IdentifierBytes]), len(name), statement.IdentifierBytes)
+		return "", fault.Errorf(codeNameTooLong, "", `identifier "%s" is too long: it has %d bytes, more than %d`,
+			Quote(name[:statement.IdentifierBytes]), len(name), statement.IdentifierBytes)
 	}
 	r.Next()
 	return name, nil
