@@ -47,7 +47,7 @@ func (b *binding) offer(mechanisms []byte) (offered []byte, cut bool, err error)
 	}
 	offered, cut = scram.WithoutPlus(mechanisms)
 	if cut && len(offered) == 0 {
-		return nil, false, clientError{code: failBinding}
+		return nil, false, clientError{failure: failBinding}
 	}
 	if cut {
 		b.cut.Store(true)
@@ -62,7 +62,7 @@ func (b *binding) check(body []byte) error {
 	}
 	mechanism, first := wire.CutName(body)
 	if string(mechanism) == scram.Plus || string(mechanism) == scram.Plain && len(first) > 4 && first[4] == 'y' {
-		return clientError{code: failBinding}
+		return clientError{failure: failBinding}
 	}
 	return nil
 }

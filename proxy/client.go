@@ -86,7 +86,7 @@ func (r *requests) malformed(cause error) error {
 func (r *requests) mayRead() error {
 	r.conversation.AwaitRoom()
 	if r.registry.draining.Load() && r.atRest() {
-		return clientError{code: failDraining}
+		return clientError{failure: failDraining}
 	}
 	return nil
 }

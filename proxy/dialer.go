@@ -71,11 +71,11 @@ func (d dialer) dial(ctx context.Context, u under) (net.Conn, error) {
 		if d.tls.Mode() == pgtls.Prefer && ctx.Err() == nil {
 			return d.dialPlain(ctx, nil, u)
 		}
-		code := failUpstreamTLS
+		failing := failUpstreamTLS
 		if errors.As(err, new(pgtls.CertificateError)) {
-			code = failUpstreamCertificate
+			failing = failUpstreamCertificate
 		}
-		failed = clientError{code, err}
+		failed = clientError{failing, err}
 		tried[conn.RemoteAddr().String()] = true
 		if d.oneAddress() || ctx.Err() != nil {
 			return nil, failed

@@ -119,13 +119,13 @@ func (e *ends) clientEnded(err error) {
 			return
 		}
 	case errors.As(err, &own):
-		e.because(own.code.reason())
-		if own.code != failDraining {
+		e.because(own.reason)
+		if own.failure != failDraining {
 			e.log.Warn("session ended by the proxy", "cause", own)
 		}
 		e.leaving.Store(true)
-		e.farewell(own.code)
-		if own.code == failDraining {
+		e.farewell(own.failure)
+		if own.failure == failDraining {
 			_, _ = e.upstream.Write(wire.Terminate)
 		}
 	}
@@ -138,12 +138,12 @@ func (e *ends) clientEnded(err error) {
 
 // farewell tells the client why its session ends. A client that does not read, or an upstream that stalls in the middle
 // of a message, delays it by at most frame.FarewellTime. After that both connections are closed without a word.
-func (e *ends) farewell(code failure) {
+func (e *ends) farewell(f failure) {
 	late := time.AfterFunc(frame.FarewellTime, func() {
 		e.closeBoth()
 	})
 	defer late.Stop()
-	e.toClient.Farewell(fatalMessage(code))
+	e.toClient.Farewell(fatalMessage(f))
 }
 
 // endsWithPrimary ends the session when its host is not the primary any more. callOff cancels that.
@@ -165,10 +165,10 @@ func (e *ends) demoted() {
 }
 
 // kill ends the session at once.
-func (e *ends) kill(code failure) {
-	e.because(code.reason())
+func (e *ends) kill(f failure) {
+	e.because(f.reason)
 	e.leaving.Store(true)
-	e.farewell(code)
+	e.farewell(f)
 	e.closeBoth()
 }
 
@@ -186,7 +186,7 @@ func (e *ends) interrupt() { _ = e.client.SetReadDeadline(longAgo) }
 // loginLate ends a session whose first ReadyForQuery has not come in time.
 func (e *ends) loginLate() {
 	if !e.conversation.Started() {
-		e.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
+		e.log.Warn("session ended by the proxy", "cause", failLogin.sent.Message)
 		e.kill(failLogin)
 	}
 }
@@ -198,11 +198,11 @@ func (e *ends) loginEnded(err error) {
 	}
 	var own clientError
 	if errors.As(err, &own) {
-		e.because(own.code.reason())
+		e.because(own.reason)
 	}
 	if errors.As(err, &own) && !e.leaving.Swap(true) { // else the session was killed, and the client knows why
 		e.log.Warn("session ended by the proxy", "cause", own)
-		e.farewell(own.code)
+		e.farewell(own.failure)
 	}
 	e.upstream.Close()
 	e.client.Close()

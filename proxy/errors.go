@@ -4,196 +4,144 @@ import (
 	"errors"
 	"net"
 
-	"github.com/jackc/pgx/v5/pgproto3"
+	"pgflurry/fault"
+	"pgflurry/proxy/wire"
 )
 
-// failure is a code of the proxy's own errors. clientTexts alone has what a client may read of each. The cause goes to
-// the log.
-type failure int
-
-const (
-	failProtocol failure = iota
-	failDial
-	failLogin
-	failUpstreamLost
-	failDesync
-	failDraining
-	failNotAccepting
-	failTooMany
-	failTooManyLogins
-	failDescriptors
-	failInternal
-	failTLSRequired
-	failALPN
-	failUpstreamTLS
-	failUpstreamCertificate
-	failBinding
-	failCleartext
-	failProof
-	failUnproven
-	failEncryptionTwice
-	failAfterSSL
-	failAfterGSSENC
-	failNoPrimary
-	failDemoted
-	failMoved
-)
-
-// clientText is one row of the table of errors that a client can get from the proxy itself. All are FATAL.
-type clientText struct {
-	sqlstate string
-	message  string
-	hint     string
+// failure is an error of the proxy's own: a FATAL for the client, which ends the session. The cause goes to the log.
+type failure struct {
+	reason reason
+	sent   fault.Error
 }
 
 // SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. An unreachable upstream is 57P03, not
 // 08001: among all errors of a server, libpq tries the next host of host=a,b after 57P03 only.
-var clientTexts = map[failure]clientText{
-	failProtocol: {
+var (
+	failProtocol = failure{closedProtocol, fault.New(
 		"08P01", "the client's message does not follow the protocol",
-		"The proxy's log names the message. Check the driver, or what stands between it and the proxy.",
-	},
-	failDial: {
+		"The proxy's log names the message. "+fault.CheckDriver,
+	)}
+	failDial = failure{closedUpstream, fault.New(
 		"57P03", "could not connect to the PostgreSQL server behind the proxy",
 		"Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause.",
-	},
+	)}
 	// After 57P03 libpq tries the next host. After 57P01 pools discard the connection and open another one.
-	failNoPrimary: {
+	failNoPrimary = failure{closedUpstream, fault.New(
 		"57P03", "none of the PostgreSQL servers behind the proxy says that it is the primary",
 		"Connect again: a failover may be under way. The proxy's log has what each server said.",
-	},
-	failDemoted: {
+	)}
+	failDemoted = failure{closedDemoted, fault.New(
 		"57P01", "terminating connection because its PostgreSQL server is not the primary any more",
 		"Whether the last transaction was committed is unknown. Connect again: new connections go to the primary.",
-	},
-	failMoved: {
+	)}
+	failMoved = failure{closedDemoted, fault.New(
 		"57P03", "the PostgreSQL server behind the proxy stopped being the primary during the login",
 		"Connect again: new connections go to the primary.",
-	},
-	failLogin: {
-		"08006", "the connection was not established within the login timeout",
-		"Connect again. If it recurs, look whether PostgreSQL answers slowly.",
-	},
-	failUpstreamLost: {
+	)}
+	failLogin        = failure{closedTimeout, fault.LoginTime}
+	failUpstreamLost = failure{closedUpstream, fault.New(
 		"08006", "the connection to the PostgreSQL server behind the proxy was lost",
 		"Whether the last transaction was committed is unknown. Connect again.",
-	},
-	failDesync: {
-		"08P01", "the proxy lost track of the connection's state",
-		"Connect again, and report the proxy's log line to its makers.",
-	},
-	failDraining: {
-		"57P01", "terminating connection because the proxy is shutting down",
-		"Connect again; another proxy can serve this connection.",
-	},
-	failNotAccepting: {
-		"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection.",
-	},
-	failTooMany: {
+	)}
+	failDesync = failure{closedFault, fault.New(
+		"08P01", "the proxy lost track of the connection's state", fault.ReportLog,
+	)}
+	failDraining     = failure{closedDrain, fault.Draining}
+	failNotAccepting = failure{closedDrain, fault.NotAccepting}
+	failTooMany      = failure{closedLimit, fault.New(
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or raise the proxy's --max-connections.",
-	},
-	failTooManyLogins: {
+	)}
+	failTooManyLogins = failure{closedLimit, fault.New(
 		"53300", "too many connections to the proxy that have not logged in",
 		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
-	},
-	failDescriptors: {
+	)}
+	failDescriptors = failure{closedLimit, fault.New(
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or give the proxy more descriptors: ulimit -n, or LimitNOFILE of systemd.",
-	},
-	failInternal: {
-		"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers.",
-	},
+	)}
+	failInternal = failure{closedFault, fault.Internal}
 
-	failEncryptionTwice: {
+	failEncryptionTwice = failure{closedProtocol, fault.New(
 		"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice",
-		"Check the driver, or what stands between it and the proxy.",
-	},
+		fault.CheckDriver,
+	)}
 	// These two have PostgreSQL's own words.
-	failAfterSSL: {
+	failAfterSSL = failure{closedProtocol, fault.New(
 		"08P01", "received unencrypted data after SSL request",
-		"This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
-	},
-	failAfterGSSENC: {
+		bugOrAttack,
+	)}
+	failAfterGSSENC = failure{closedProtocol, fault.New(
 		"08P01", "received unencrypted data after GSSAPI encryption request",
-		"This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
-	},
+		bugOrAttack,
+	)}
 
-	failTLSRequired: {
+	failTLSRequired = failure{closedProtocol, fault.New(
 		"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client.",
-	},
-	failALPN: {
+	)}
+	failALPN = failure{closedProtocol, fault.New(
 		"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)",
 		"Use sslnegotiation=direct of libpq 17 or newer, or none.",
-	},
-	failUpstreamTLS: {
+	)}
+	failUpstreamTLS = failure{closedUpstream, fault.New(
 		"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made",
-		"Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. " +
+		"Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. "+
 			"The proxy's log has the cause.",
-	},
-	failUpstreamCertificate: {
+	)}
+	failUpstreamCertificate = failure{closedUpstream, fault.New(
 		"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted",
-		"Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. " +
+		"Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. "+
 			"The proxy's log has the cause.",
-	},
-	failBinding: {
+	)}
+	failBinding = failure{closedProtocol, fault.New(
 		"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS",
-		"Set channel_binding=disable in the client, " +
+		"Set channel_binding=disable in the client, "+
 			"or give the proxy --client-auth password or the server's own certificate.",
-	},
-	failCleartext: {
+	)}
+	failCleartext = failure{closedUpstream, fault.New(
 		"28000",
 		"the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network",
 		"Give the proxy --upstream-tls, or let the server use scram-sha-256.",
-	},
-	failProof: {
+	)}
+	failProof = failure{closedUpstream, fault.New(
 		"28000", "the password exchange with the PostgreSQL server behind the proxy failed",
 		"What answers there may not be that server. The proxy's log has the cause.",
-	},
-	failUnproven: {
+	)}
+	failUnproven = failure{closedUpstream, fault.New(
 		"28000", "the PostgreSQL server behind the proxy asked for no proof, and would take the proxy's own account",
-		"Let pg_hba.conf ask for a password on its Unix socket, or connect to a Unix socket of the proxy " +
+		"Let pg_hba.conf ask for a password on its Unix socket, or connect to a Unix socket of the proxy "+
 			"as the proxy's account. --unix-upstream-trusts-clients lets everybody in.",
-	},
-}
+	)}
+)
+
+const bugOrAttack = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
 
 // clientError is a failure that the client reads, with a cause for the log alone.
 type clientError struct {
-	code  failure
+	failure
 	cause error
 }
 
 func (e clientError) Error() string {
 	if e.cause == nil {
-		return clientTexts[e.code].message
+		return e.sent.Message
 	}
-	return clientTexts[e.code].message + ": " + e.cause.Error()
+	return e.sent.Message + ": " + e.cause.Error()
 }
 
 // Hint says what to do.
-func (e clientError) Hint() string { return clientTexts[e.code].hint }
+func (e clientError) Hint() string { return e.sent.Hint }
 
 func (e clientError) Unwrap() error { return e.cause }
 
 // fatalMessage is the ErrorResponse of a failure.
-func fatalMessage(code failure) []byte {
-	text := clientTexts[code]
-	msg := pgproto3.ErrorResponse{
-		Severity: "FATAL", SeverityUnlocalized: "FATAL",
-		Code: text.sqlstate, Message: text.message, Hint: text.hint,
-	}
-	b, err := msg.Encode(nil)
-	if err != nil {
-		return nil // cannot happen: the texts above are constants far below any limit
-	}
-	return b
-}
+func fatalMessage(f failure) []byte { return wire.AppendError(nil, "FATAL", f.sent) }
 
 // tellClient writes the FATAL of err if it has one. It ignores a failed write, because the connection is about to
 // close.
 func tellClient(conn net.Conn, err error) {
 	var e clientError
 	if errors.As(err, &e) {
-		_, _ = conn.Write(fatalMessage(e.code))
+		_, _ = conn.Write(fatalMessage(e.failure))
 	}
 }

@@ -65,7 +65,7 @@ func (o tlsOffer) accept(conn net.Conn, begun []byte, direct bool) (net.Conn, er
 	}
 	secure, err := do(conn, hello, &workplace{offer: &o, late: late})
 	if err == pgtls.ErrNoALPN {
-		return secure, clientError{code: failALPN}
+		return secure, clientError{failure: failALPN}
 	}
 	if err != nil {
 		return secure, err

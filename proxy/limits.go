@@ -23,11 +23,11 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 func (p *Proxy) turnAway(conn net.Conn, why error) {
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
 	if !p.rules.Load().requireTLS {
-		code := failTooManyLogins
+		f := failTooManyLogins
 		if why == admission.ErrClients {
-			code = failDescriptors
+			f = failDescriptors
 		}
-		tellClient(conn, clientError{code: code})
+		tellClient(conn, clientError{failure: f})
 	}
 	conn.Close()
 }

@@ -74,7 +74,7 @@ func (l *login) prove(kind int, challenge, password []byte) error {
 	switch kind {
 	case wire.AuthCleartext:
 		if l.upstream.exposed() {
-			return clientError{code: failCleartext}
+			return clientError{failure: failCleartext}
 		}
 		return l.sendPassword(bytes.Join([][]byte{password, {0}}, nil))
 	case wire.AuthMD5:
@@ -106,7 +106,7 @@ func (l *login) askForPassword() ([]byte, error) {
 	case errors.As(err, new(frame.LengthError)):
 		return nil, clientError{failProtocol, err}
 	case errors.Is(err, os.ErrDeadlineExceeded): // an interrupt
-		return nil, clientError{code: failDraining}
+		return nil, clientError{failure: failDraining}
 	case err != nil:
 		return nil, err
 	case kind == wire.FrontendTerminate:

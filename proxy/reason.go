@@ -21,25 +21,3 @@ var reasonLabels = [reasons]string{
 	"", "client", "refused", "upstream", "drain", "limit", "timeout", "protocol", "fault",
 	"demoted",
 }
-
-// reason is why a session ends with this failure; 0 if the table has none.
-func (f failure) reason() reason {
-	switch f {
-	case failProtocol, failTLSRequired, failALPN, failBinding, failEncryptionTwice, failAfterSSL, failAfterGSSENC:
-		return closedProtocol
-	case failDial, failUpstreamLost, failUpstreamTLS, failUpstreamCertificate, failCleartext, failProof,
-		failNoPrimary, failUnproven:
-		return closedUpstream
-	case failDraining, failNotAccepting:
-		return closedDrain
-	case failTooMany, failTooManyLogins, failDescriptors:
-		return closedLimit
-	case failLogin:
-		return closedTimeout
-	case failDemoted, failMoved:
-		return closedDemoted
-	case failDesync, failInternal:
-		return closedFault
-	}
-	return stillOpen
-}

@@ -143,14 +143,6 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 	}
 }
 
-func TestEveryFailureOfTheTableHasAReason(t *testing.T) {
-	for code := range clientTexts {
-		if code.reason() == stillOpen {
-			t.Errorf("a session that ends for %q has no reason", clientTexts[code].message)
-		}
-	}
-}
-
 func TestLoginsThatNeverBecomeSessionsAreCountedAndProbesAreNot(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
 		s.Upstream = []Host{{Network: "unix", Address: t.TempDir() + "/none"}}

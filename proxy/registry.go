@@ -51,7 +51,7 @@ func (r *registry) enter(e *ends) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return clientError{code: failNotAccepting}
+		return clientError{failure: failNotAccepting}
 	}
 	r.sessions[e] = struct{}{}
 	r.ended.opened++

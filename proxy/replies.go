@@ -206,7 +206,7 @@ func (r *replies) upstreamEnded(err error) {
 		own = r.upstreamGone(err)
 		r.upstreamLost()
 	}
-	r.because(own.code.reason())
+	r.because(own.reason)
 	r.log.Warn("session lost", "cause", own)
-	r.farewell(own.code)
+	r.farewell(own.failure)
 }

@@ -141,9 +141,9 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, st
 	switch {
 	case err != nil:
 	case !packet.cancel && p.registry.draining.Load():
-		err = clientError{code: failNotAccepting}
+		err = clientError{failure: failNotAccepting}
 	case !packet.cancel && a.rules.requireTLS && !inside:
-		err = clientError{code: failTLSRequired}
+		err = clientError{failure: failTLSRequired}
 	}
 	return client, packet, err
 }
@@ -204,7 +204,7 @@ func (p *Proxy) open(
 // takeSlot takes the slot of a session among the connections to upstream.
 func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) error {
 	if p.registry.isClosed() {
-		return clientError{code: failNotAccepting}
+		return clientError{failure: failNotAccepting}
 	}
 	err := a.TakeSlot(login, func() { p.giveWay(client, a) })
 	if err != nil && err != net.ErrClosed {
@@ -253,7 +253,7 @@ func (s *session) login() *login {
 
 // safely keeps a panic in one session from ending the others.
 func safely(log *slog.Logger, relay func() error) (err error) {
-	err = clientError{code: failInternal}
+	err = clientError{failure: failInternal}
 	defer recoverTo(log)
 	return relay()
 }
@@ -261,7 +261,7 @@ func safely(log *slog.Logger, relay func() error) (err error) {
 // apart runs f on a stack of its own. Dialling and handshakes need a deep one. An idle session would otherwise keep it
 // for its whole life, and a third of its memory would be that stack.
 func apart(log *slog.Logger, f func() error) error {
-	err := error(clientError{code: failInternal})
+	err := error(clientError{failure: failInternal})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -87,9 +87,9 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	case !refused:
 		return offer.accept(conn, surplus, false)
 	case len(surplus) > 0 && code == codeGSSENC:
-		return conn, clientError{code: failAfterGSSENC}
+		return conn, clientError{failure: failAfterGSSENC}
 	case len(surplus) > 0:
-		return conn, clientError{code: failAfterSSL}
+		return conn, clientError{failure: failAfterSSL}
 	}
 	return conn, nil
 }

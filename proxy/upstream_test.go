@@ -38,28 +38,29 @@ func TestTheModesOfUpstreamTLSAreThoseOfLibpq(t *testing.T) {
 	expired := ca.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}, Expired: true})
 	unknown := other.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}})
 	trusting := func(m pgtls.Mode) pgtls.Upstream { return pgtls.Upstream{Mode: m, CAs: ca.Pool()} }
+	var works failure
 	for name, c := range map[string]struct {
 		tls  pgtls.Upstream
 		pair authority.Pair
-		fail failure // 0: it works
+		fail failure
 	}{
-		"require trusts anybody":              {pgtls.Upstream{Mode: pgtls.Require}, expired, 0},
+		"require trusts anybody":              {pgtls.Upstream{Mode: pgtls.Require}, expired, works},
 		"require with a CA asks it":           {trusting(pgtls.Require), unknown, failUpstreamCertificate},
-		"require with a CA asks for no name":  {trusting(pgtls.Require), elsewhere, 0},
-		"verify-ca asks for no name":          {trusting(pgtls.VerifyCA), elsewhere, 0},
+		"require with a CA asks for no name":  {trusting(pgtls.Require), elsewhere, works},
+		"verify-ca asks for no name":          {trusting(pgtls.VerifyCA), elsewhere, works},
 		"verify-ca refuses an unknown CA":     {trusting(pgtls.VerifyCA), unknown, failUpstreamCertificate},
 		"verify-ca refuses what has expired":  {trusting(pgtls.VerifyCA), expired, failUpstreamCertificate},
-		"verify-full takes the right name":    {trusting(pgtls.VerifyFull), good, 0},
+		"verify-full takes the right name":    {trusting(pgtls.VerifyFull), good, works},
 		"verify-full refuses the wrong name":  {trusting(pgtls.VerifyFull), elsewhere, failUpstreamCertificate},
 		"verify-full refuses an unknown CA":   {trusting(pgtls.VerifyFull), unknown, failUpstreamCertificate},
-		"prefer trusts anybody":               {pgtls.Upstream{Mode: pgtls.Prefer}, unknown, 0},
+		"prefer trusts anybody":               {pgtls.Upstream{Mode: pgtls.Prefer}, unknown, works},
 		"verify-full refuses what is expired": {trusting(pgtls.VerifyFull), expired, failUpstreamCertificate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{}, reaches(c.tls))
 			r.send(startup("user", "u", "database", "d"))
 			err := r.takesTLS(shows(c.pair))
-			if c.fail != 0 {
+			if c.fail != works {
 				r.toClient(fatalMessage(c.fail))
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,7 +54,7 @@ func TestEachWarningOfTheLogAndEachErrorOfTheProxyHasARowOfTroubleshooting(t *te
 			t.Errorf("%s lacks a row for %q", troubles, text)
 		}
 	}
-	if len(warnings) < 40 || len(errors) < 20 {
+	if len(warnings) < 40 || len(errors) < 25 {
 		t.Errorf("%d warnings and %d errors were found in the code; the test has lost the others",
 			len(warnings), len(errors))
 	}
@@ -167,19 +168,21 @@ func loggedTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// clientTexts returns the messages in the proxy's table of errors.
+// clientTexts returns the messages of the errors that a client gets from the proxy itself.
 func clientTexts(t *testing.T) (texts []string) {
 	t.Helper()
-	ast.Inspect(parsed(t, "../proxy/errors.go"), func(n ast.Node) bool {
-		if row, is := n.(*ast.KeyValueExpr); is {
-			if fields, is := row.Value.(*ast.CompositeLit); is && len(fields.Elts) == 3 { // SQLSTATE, message, hint
-				if text, constant := textOf(fields.Elts[1]); constant {
-					texts = append(texts, text)
-				}
+	for _, path := range []string{"../proxy/errors.go", "../fault/error.go"} {
+		ast.Inspect(parsed(t, path), func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) != 3 || strings.TrimPrefix(types.ExprString(call.Fun), "fault.") != "New" {
+				return true
 			}
-		}
-		return true
-	})
+			if text, constant := textOf(call.Args[1]); constant {
+				texts = append(texts, text)
+			}
+			return false
+		})
+	}
 	return texts
 }
 
