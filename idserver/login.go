@@ -156,11 +156,11 @@ func (l *login) proveSCRAM(list *account.List, known account.Account, now time.T
 		message, err = l.ask(wire.AuthSASLContinue, nil)
 	}
 	if err != nil {
-		return spelled(err)
+		return err
 	}
 	challenge, err := exchange.Step(message)
 	if err != nil {
-		return spelled(err)
+		return err
 	}
 	if message, err = l.ask(wire.AuthSASLContinue, challenge); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (l *login) proveSCRAM(list *account.List, known account.Account, now time.T
 		p := fault.Errorf("28P01", "", `password authentication failed for user "%s"`, l.user)
 		return refuse(loginWrong, p, func() string { return whyNot(known, now) })
 	case err != nil:
-		return spelled(err)
+		return err
 	case !exchange.Done():
 		return fault.Internal
 	}
@@ -198,15 +198,6 @@ func (l *login) binding() scram.Binding {
 		return l.binder.To(conn.Certificate())
 	}
 	return scram.Binding{}
-}
-
-// spelled turns an error of the exchange into one that the client reads.
-func spelled(err error) error {
-	var e *scram.Error
-	if errors.As(err, &e) {
-		return fault.Error{SQLState: e.SQLSTATE, Message: e.Message, Detail: e.Detail}
-	}
-	return err
 }
 
 // readInitial reads a SASLInitialResponse: the mechanism, and the first message of the exchange. The message is nil if

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math/big"
 	"testing"
+
+	"pgflurry/fault"
 )
 
 func FuzzScramInvariant3NoMessagesLetAStrangerIn(f *testing.F) {
@@ -19,7 +21,7 @@ func FuzzScramInvariant3NoMessagesLetAStrangerIn(f *testing.F) {
 		server := NewServer(v, binding)
 		err := server.Choose(mechanism)
 		for _, message := range [][]byte{first, last, last} {
-			var refused *Error
+			var refused fault.Error
 			if err != nil && !errors.Is(err, ErrProof) && !errors.As(err, &refused) {
 				t.Fatalf("the error %v is of no kind", err)
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/xdg-go/scram"
+
+	"pgflurry/fault"
 )
 
 // maxMessage is the longest message of the exchange, in bytes. PostgreSQL has the same limit. A client's messages have
@@ -15,17 +17,9 @@ const maxMessage = 1024
 // ErrProof means that the client does not know the password, or that there is no such user.
 var ErrProof = errors.New("the client's proof of the password is wrong")
 
-// Error is an exchange that failed before a proof, with PostgreSQL's SQLSTATE and words.
-type Error struct{ SQLSTATE, Message, Detail string }
-
-func (e *Error) Error() string {
-	if e.Detail == "" {
-		return e.Message
-	}
-	return e.Message + ": " + e.Detail
+func violation(message, detail string) error {
+	return fault.Error{SQLState: "08P01", Message: message, Detail: detail}
 }
-
-func violation(message, detail string) error { return &Error{"08P01", message, detail} }
 
 func malformed(detail string) error { return violation("malformed SCRAM message", detail) }
 
@@ -65,7 +59,8 @@ func (s *Server) Choose(mechanism string) error {
 // message.
 func (s *Server) Done() bool { return s.done }
 
-// Step takes a message of the client and returns the answer. An error is ErrProof or an *Error, and ends the exchange.
+// Step takes a message of the client and returns the answer. An error is ErrProof, or a fault.Error
+// with PostgreSQL's words. It ends the exchange.
 func (s *Server) Step(message []byte) (answer []byte, err error) {
 	switch {
 	case s.mechanism == "" || s.done || s.failed:
@@ -95,11 +90,11 @@ func (s *Server) first(message string) ([]byte, error) {
 	bare, none := strings.CutPrefix(rest, ",")
 	switch {
 	case strings.HasPrefix(rest, "a"):
-		return nil, &Error{SQLSTATE: "0A000", Message: "client uses authorization identity, but it is not supported"}
+		return nil, fault.New("0A000", "client uses authorization identity, but it is not supported", "")
 	case !none:
 		return nil, malformed("Unexpected attribute in client-first-message.")
 	case strings.HasPrefix(bare, "m"):
-		return nil, &Error{SQLSTATE: "0A000", Message: "client requires an unsupported SCRAM extension"}
+		return nil, fault.New("0A000", "client requires an unsupported SCRAM extension", "")
 	}
 	_, rest, _ = strings.Cut(bare, ",") // after the name
 	nonce, _, _ := strings.Cut(rest, ",")
@@ -152,9 +147,9 @@ func (s *Server) checkFlag(message string) error {
 		return malformed("The client selected SCRAM-SHA-256-PLUS, " +
 			"but the SCRAM message does not include channel binding data.")
 	case flag == "y" && s.binding.Binds():
-		return &Error{
-			"28000", "SCRAM channel binding negotiation error",
-			"The client supports SCRAM channel binding but thinks the server does not.  " +
+		return fault.Error{
+			SQLState: "28000", Message: "SCRAM channel binding negotiation error",
+			Detail: "The client supports SCRAM channel binding but thinks the server does not.  " +
 				"However, this server does support channel binding.",
 		}
 	}
@@ -171,7 +166,7 @@ func (s *Server) last(message string) ([]byte, error) {
 	case err == nil || answer == scram.ErrInvalidProof:
 		return nil, ErrProof
 	case answer == scram.ErrChannelBindingsDontMatch && s.flag == 'p':
-		return nil, &Error{SQLSTATE: "28000", Message: "SCRAM channel binding check failed"}
+		return nil, fault.New("28000", "SCRAM channel binding check failed", "")
 	case answer == scram.ErrChannelBindingsDontMatch:
 		return nil, violation("unexpected SCRAM channel-binding attribute in client-final-message", "")
 	case answer == scram.ErrOtherError && !strings.Contains(message, ","+s.nonce+","):

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/fault"
 	"pgflurry/tests/support/authority"
 )
 
@@ -81,9 +82,9 @@ func TestScramInvariant4AClientThatSeesAnotherCertificateOrNoBindingIsRefused(t 
 	certificate, state := seen(t)
 	_, another := seen(t)
 	v, binding := verifier(t, "right"), NewBinding(certificate)
-	var refused *Error
+	var refused fault.Error
 	if err := exchange(NewServer(v, binding), "right", another); !errors.As(err, &refused) ||
-		refused.SQLSTATE != "28000" || !strings.Contains(refused.Message, "binding check failed") {
+		refused.SQLState != "28000" || !strings.Contains(refused.Message, "binding check failed") {
 		t.Errorf("a client that sees another certificate: %v", err)
 	}
 	server := NewServer(v, binding)
@@ -95,7 +96,7 @@ func TestScramInvariant4AClientThatSeesAnotherCertificateOrNoBindingIsRefused(t 
 	if err != nil || server.Choose(client.Mechanism()) != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Step([]byte(first)); !errors.As(err, &refused) || refused.SQLSTATE != "28000" ||
+	if _, err := server.Step([]byte(first)); !errors.As(err, &refused) || refused.SQLState != "28000" ||
 		!strings.Contains(refused.Message, "negotiation error") {
 		t.Errorf("a client from which the offer was kept: %v", err)
 	}
@@ -128,8 +129,8 @@ func TestScramInvariant3AnExchangeIsBounded(t *testing.T) {
 		"a zero byte":  "n,,n=\x00,r=abc",
 	} {
 		server := begun()
-		var refused *Error
-		if _, err := server.Step([]byte(message)); !errors.As(err, &refused) || refused.SQLSTATE != "08P01" {
+		var refused fault.Error
+		if _, err := server.Step([]byte(message)); !errors.As(err, &refused) || refused.SQLState != "08P01" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := server.Step([]byte("n,,n=,r=abc")); err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/fault"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"
@@ -92,10 +93,10 @@ func (s script) here(v scram.Verifier, b scram.Binding) ending {
 	if err == nil && s.last != "" {
 		_, err = exchange.Step([]byte(s.finish(string(answer))))
 	}
-	var refused *scram.Error
+	var refused fault.Error
 	switch {
 	case errors.As(err, &refused):
-		return ending{refused.SQLSTATE, refused.Message}
+		return ending{refused.SQLState, refused.Message}
 	case errors.Is(err, scram.ErrProof):
 		return ending{code: "28P01"}
 	}
