@@ -83,8 +83,8 @@ func ready(s report.State) Verdict {
 	return Verdict{OK: true}
 }
 
-// awayPatience is how long PostgreSQL may be away until a balancer should choose another proxy. A look comes about every
-// two seconds. A restart of PostgreSQL takes less.
+// awayPatience is how long PostgreSQL may be away until a balancer should choose another proxy. There is a look about
+// every two seconds. A restart of PostgreSQL takes less.
 const awayPatience = 8 * time.Second
 
 // readyForIDDatabase: a new client of the ID database is served, and gets IDs. PostgreSQL may be away.

@@ -67,14 +67,12 @@ var (
 		fault.CheckDriver,
 	)}
 	// These two have PostgreSQL's own words.
-	failAfterSSL = failure{closedProtocol, fault.New(
-		"08P01", "received unencrypted data after SSL request",
-		bugOrAttack,
-	)}
-	failAfterGSSENC = failure{closedProtocol, fault.New(
-		"08P01", "received unencrypted data after GSSAPI encryption request",
-		bugOrAttack,
-	)}
+	failAfterSSL = failure{closedProtocol, bugOrAttack(fault.New(
+		"08P01", "received unencrypted data after SSL request", "",
+	))}
+	failAfterGSSENC = failure{closedProtocol, bugOrAttack(fault.New(
+		"08P01", "received unencrypted data after GSSAPI encryption request", "",
+	))}
 
 	failTLSRequired = failure{closedProtocol, fault.New(
 		"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client.",
@@ -114,7 +112,10 @@ var (
 	)}
 )
 
-const bugOrAttack = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
+func bugOrAttack(e fault.Error) fault.Error {
+	e.Detail = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
+	return e
+}
 
 // clientError is a failure that the client reads, with a cause for the log alone.
 type clientError struct {
