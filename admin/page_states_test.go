@@ -70,7 +70,10 @@ func healthy() report.State {
 		},
 		Sessions: report.Sessions{Open: map[string]int{"idle": 148, "in_transaction": 23, "login": 1}, Limit: 400},
 		Databases: []report.Database{
-			{Name: "shop", IDs: "all", Segments: "all", Judged: now.Add(-3 * time.Second), Found: now.Add(-3 * time.Second)},
+			{
+				Name: "shop", IDs: "all", Segments: "all",
+				Judged: now.Add(-3 * time.Second), Found: now.Add(-3 * time.Second),
+			},
 			{Name: "billing", IDs: "all", Segments: "all", Judged: now.Add(-2 * time.Second)},
 			{
 				Name: "reports", IDs: "qualified", Segments: "all", Judged: now.Add(-4 * time.Second),
