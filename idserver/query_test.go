@@ -61,7 +61,7 @@ func TestStatementsOfAQueryAreCarriedOutOneAfterTheOther(t *testing.T) {
 		{
 			"SET a.b TO 1; BEGIN; SAVEPOINT a; SET a.b TO 2; ROLLBACK TO a; SHOW a.b; SET LOCAL a.b TO 3; COMMIT; " +
 				"SHOW a.b",
-			"[SET] [BEGIN] [SAVEPOINT] [SET] [ROLLBACK] <a.b> (1) [SHOW] [SET] [COMMIT] <a.b> (1) [SHOW] ZI",
+			"[SET] [BEGIN] [SAVEPOINT] [SET] [ROLLBACK] <a.b> (2) [SHOW] [SET] [COMMIT] <a.b> (2) [SHOW] ZI",
 		},
 		{"DISCARD ALL", "[DISCARD ALL] ZI"},
 		{"SELECT 1; DISCARD ALL", "<?column?> (1) [SELECT 1] ERROR:25001 ZI"},

@@ -135,22 +135,23 @@ func TestInvariant2WhatAClientMakesIsCountedWhileItIsThereAndNoLonger(t *testing
 func TestARollbackUndoesSettingsAndCursorsAndNothingElse(t *testing.T) {
 	s := begun()
 	for _, sql := range []string{
-		"SET a.b TO 'before'", "BEGIN", "SET a.b TO 'within'", "PREPARE p AS SELECT 1", "DECLARE c CURSOR FOR SELECT 1",
-		"SAVEPOINT x", "SET a.b TO 'later'", "ROLLBACK TO x",
+		"SET a.b TO 'before'", "BEGIN", "SET a.b TO 'within'", "SET LOCAL a.c TO 'local'", "PREPARE p AS SELECT 1",
+		"DECLARE c CURSOR FOR SELECT 1", "SAVEPOINT x", "SET a.b TO 'later'", "ROLLBACK TO x",
 	} {
 		if err := s.runs(sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	if now, _ := s.Parameters.get("a.b"); now != "within" {
-		t.Errorf("after ROLLBACK TO a.b is %q; expected what it was at the savepoint", now)
+	if now, _ := s.Parameters.get("a.b"); now != "later" {
+		t.Errorf("after ROLLBACK TO a.b is %q; expected what was set last", now)
 	}
 	if err := s.runs("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	now, _ := s.Parameters.get("a.b")
-	left := fmt.Sprint(now, " ", s.Objects.cursor("c") != nil, " ", s.Objects.statements["p"] != nil)
+	local, _ := s.Parameters.get("a.c")
+	left := fmt.Sprintf("%s%s %v %v", now, local, s.Objects.cursor("c") != nil, s.Objects.statements["p"] != nil)
 	if left != "before false true" {
-		t.Errorf("a.b, the cursor, the statement: %s; expected before false true", left)
+		t.Errorf("settings, the cursor, the statement: %s; expected before false true", left)
 	}
 }

@@ -23,15 +23,9 @@ type Parameters struct {
 	kept     *Kept
 	server   map[string]string // the real server's, in its own spelling; shared, and never changed
 	user     string
-	journal  []change          // of this transaction
-	changed  bool              // since the last report
-	reported map[string]string // values that report has sent, if they differ from those at login
-}
-
-// change is the state before a SET of this transaction. A rollback restores it.
-type change struct {
-	name           string
-	session, local *string // nil: none
+	before   map[string]*string // of session, before this transaction changed it; nil: none
+	changed  bool               // since the last report
+	reported map[string]string  // values that report has sent, if they differ from those at login
 }
 
 // get is the value of a setting, by its name in lower case; false: there is none.
@@ -119,12 +113,8 @@ func have(m map[string]string, name string) *string {
 	return nil
 }
 
-// set sets a setting, whose name is in lower case. If value is nil, it restores the value at login. mark is where the
-// journal was at the last savepoint.
-func (x *Parameters) set(name string, value *string, local bool, mark int) error {
-	if err := x.note(name, value == nil && !local, mark); err != nil {
-		return err
-	}
+// set sets a setting, whose name is in lower case. If value is nil, it restores the value at login.
+func (x *Parameters) set(name string, value *string, local bool) error {
 	x.changed = true
 	if local {
 		if value == nil {
@@ -133,86 +123,68 @@ func (x *Parameters) set(name string, value *string, local bool, mark int) error
 		}
 		return x.swap(&x.local, name, value)
 	}
-	if err := x.swap(&x.local, name, nil); err != nil {
+	before := have(x.session, name)
+	if err := x.swap(&x.session, name, value); err != nil {
 		return err
 	}
-	return x.swap(&x.session, name, value)
+	if err := x.note(name, before); err != nil {
+		_ = x.swap(&x.session, name, before) // it had room before
+		return err
+	}
+	return x.swap(&x.local, name, nil)
 }
 
-// swap is put, and counts the bytes that are kept.
+// note keeps the value from before the transaction, for a rollback.
+func (x *Parameters) note(name string, before *string) error {
+	if _, noted := x.before[name]; noted {
+		return nil
+	}
+	if err := x.kept.Add(costOfSetting(name, before)); err != nil {
+		return err
+	}
+	if x.before == nil {
+		x.before = make(map[string]*string)
+	}
+	x.before[name] = before
+	return nil
+}
+
+// swap is put, and counts the bytes that are kept. It cannot fail if value takes no more than the one before.
 func (x *Parameters) swap(m *map[string]string, name string, value *string) error {
+	more := 0
 	if value != nil {
-		if err := x.kept.Add(CostOf(name) + len(*value)); err != nil {
-			return err
-		}
+		more = costOfSetting(name, value)
 	}
-	if old, ok := (*m)[name]; ok {
-		x.kept.Free(CostOf(name) + len(old))
+	if old := have(*m, name); old != nil {
+		more -= costOfSetting(name, old)
 	}
-	put(m, name, value)
-	return nil
-}
-
-// note writes the present value of a setting to the journal, once between two savepoints. gone says that the value is
-// about to be removed. Then the journal may take its place, even in a session that is full.
-func (x *Parameters) note(name string, gone bool, mark int) error {
-	for _, c := range x.journal[mark:] {
-		if c.name == name {
-			return nil
-		}
-	}
-	c := change{name, have(x.session, name), have(x.local, name)}
-	if gone && (c.session != nil || c.local != nil) {
-		x.kept.bytes += c.cost()
-	} else if err := x.kept.Add(c.cost()); err != nil {
+	if more <= 0 {
+		x.kept.Free(-more)
+	} else if err := x.kept.Add(more); err != nil {
 		return err
 	}
-	x.journal = append(x.journal, c)
+	put(m, name, value)
 	return nil
 }
 
-func (c change) cost() int {
-	n := CostOf(c.name)
-	for _, value := range []*string{c.session, c.local} {
-		if value != nil {
-			n += len(*value)
+func costOfSetting(name string, value *string) int {
+	if value == nil {
+		return CostOf(name)
+	}
+	return CostOf(name) + len(*value)
+}
+
+// end ends the transaction: its local settings, and with undo all others that it has set.
+func (x *Parameters) end(undo bool) {
+	x.changed = x.changed || undo && len(x.before) > 0 || len(x.local) > 0
+	for name, before := range x.before {
+		x.kept.Free(costOfSetting(name, before))
+		if undo {
+			_ = x.swap(&x.session, name, before) // it has the room that was just freed
 		}
 	}
-	return n
-}
-
-// undo restores the settings that the journal has after a mark.
-func (x *Parameters) undo(marks int) {
-	for i := len(x.journal) - 1; i >= marks; i-- {
-		c := x.journal[i]
-		x.kept.Free(c.cost())
-		x.restore(&x.session, c.name, c.session)
-		x.restore(&x.local, c.name, c.local)
-		x.journal[i] = change{}
-		x.changed = true
-	}
-	x.journal = x.journal[:min(marks, len(x.journal))]
-}
-
-// restore is swap for a value that was kept before, so there is room for it.
-func (x *Parameters) restore(m *map[string]string, name string, value *string) {
-	if old, ok := (*m)[name]; ok {
-		x.kept.Free(CostOf(name) + len(old))
-	}
-	if value != nil {
-		x.kept.bytes += CostOf(name) + len(*value)
-	}
-	put(m, name, value)
-}
-
-// commit empties the journal, and ends local settings.
-func (x *Parameters) commit() {
-	for _, c := range x.journal {
-		x.kept.Free(c.cost())
-	}
-	x.journal = nil
+	x.before = nil
 	for name := range x.local {
-		x.restore(&x.local, name, nil)
-		x.changed = true
+		_ = x.swap(&x.local, name, nil)
 	}
 }

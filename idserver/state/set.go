@@ -9,11 +9,6 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// set sets a setting, whose name is in lower case, so that a rollback can undo it.
-func (t *Transaction) set(name string, value *string, local bool) error {
-	return t.parameters.set(name, value, local, t.mark())
-}
-
 // setCommand runs SET.
 func (t *Transaction) setCommand(c command.Set) (warning fault.Error, err error) {
 	if c.Local && !t.long() {
@@ -24,13 +19,13 @@ func (t *Transaction) setCommand(c command.Set) (warning fault.Error, err error)
 		if err != nil {
 			return warning, err
 		}
-		return warning, t.set(name, nil, c.Local)
+		return warning, t.parameters.set(name, nil, c.Local)
 	}
 	name, value, err := t.parameters.accept(c.Name, c.Values)
 	if err != nil {
 		return warning, err
 	}
-	return warning, t.set(name, &value, c.Local)
+	return warning, t.parameters.set(name, &value, c.Local)
 }
 
 func (t *Transaction) setTransaction(c command.SetTransaction) (warning fault.Error, err error) {
@@ -43,7 +38,7 @@ func (t *Transaction) setTransaction(c command.SetTransaction) (warning fault.Er
 // setModes sets the modes of this transaction, or of later ones.
 func (t *Transaction) setModes(modes []command.Setting, local bool) error {
 	for _, mode := range modes {
-		if err := t.set(mode.Name, &mode.Value, local); err != nil {
+		if err := t.parameters.set(mode.Name, &mode.Value, local); err != nil {
 			return err
 		}
 	}
@@ -61,13 +56,13 @@ func (t *Transaction) reset(c command.Reset) error {
 	if _, known := t.parameters.get(name); !known && !strings.Contains(name, ".") {
 		return noSetting(c.Name)
 	}
-	return t.set(name, nil, false)
+	return t.parameters.set(name, nil, false)
 }
 
 // ResetAll sets all settings to their values at login. There is room for that in a session that is full.
 func (t *Transaction) ResetAll() error {
 	for _, name := range slices.Sorted(maps.Keys(t.parameters.session)) {
-		if err := t.set(name, nil, false); err != nil {
+		if err := t.parameters.set(name, nil, false); err != nil {
 			return err
 		}
 	}

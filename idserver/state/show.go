@@ -56,7 +56,7 @@ func (e environment) Set(name string, value *string, local bool) (string, error)
 		if err != nil {
 			return "", err
 		}
-		err = e.s.Transaction.set(lower, nil, local)
+		err = e.s.Parameters.set(lower, nil, local)
 		now, _ := e.s.Parameters.get(lower)
 		return now, err
 	}
@@ -64,5 +64,5 @@ func (e environment) Set(name string, value *string, local bool) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return accepted, e.s.Transaction.set(lower, &accepted, local)
+	return accepted, e.s.Parameters.set(lower, &accepted, local)
 }

@@ -17,20 +17,15 @@ const (
 	blockFailed          // after BEGIN and then an error
 )
 
-// Transaction is the present transaction. A rollback can undo only settings and cursors.
+// Transaction is the present transaction. An error or a rollback can undo only settings and cursors. A savepoint keeps
+// no settings: ROLLBACK TO leaves them as they are.
 type Transaction struct {
 	block      block
 	piped      bool // an Execute in it has succeeded, or was suspended
-	savepoints []savepoint
+	savepoints []string
 
 	parameters *Parameters
 	objects    *Objects
-}
-
-// savepoint is a savepoint, with the length of the settings' journal at that time.
-type savepoint struct {
-	name  string
-	marks int
 }
 
 // Status is what ReadyForQuery says.
@@ -63,14 +58,13 @@ func (t *Transaction) Finish() {
 
 // Commit ends the transaction, and the settings that were for it alone.
 func (t *Transaction) Commit() {
-	t.parameters.commit()
+	t.parameters.end(false)
 	t.over()
 }
 
 // Rollback ends the transaction, and undoes its settings and cursors.
 func (t *Transaction) Rollback() {
-	t.parameters.undo(0)
-	t.parameters.commit()
+	t.parameters.end(true)
 	t.objects.dropNew()
 	t.over()
 }
@@ -78,9 +72,7 @@ func (t *Transaction) Rollback() {
 // over ends the transaction, with its cursors and portals.
 func (t *Transaction) over() {
 	t.block, t.piped = blockNone, false
-	for i := range t.savepoints {
-		t.parameters.kept.Free(CostOf(t.savepoints[i].name))
-	}
+	t.cutSavepoints(0)
 	t.savepoints = nil
 	t.objects.dropPortals()
 }
@@ -93,16 +85,8 @@ func (t *Transaction) Abort() {
 	case blockOpen:
 		t.block = blockFailed
 		t.objects.fail(len(t.savepoints))
-		t.parameters.undo(t.mark())
+		t.parameters.end(true)
 	}
-}
-
-// mark is where the journal was at the last savepoint, or else at the beginning.
-func (t *Transaction) mark() int {
-	if n := len(t.savepoints); n > 0 {
-		return t.savepoints[n-1].marks
-	}
-	return 0
 }
 
 // several says that the transaction is that of a Query with several statements.
@@ -161,11 +145,11 @@ func (t *Transaction) addSavepoint(name string) error {
 	if err := t.parameters.kept.Add(CostOf(name)); err != nil {
 		return err
 	}
-	t.savepoints = append(t.savepoints, savepoint{name, len(t.parameters.journal)})
+	t.savepoints = append(t.savepoints, name)
 	return nil
 }
 
-// release forgets a savepoint and all later ones. Changes since then belong to the savepoint before.
+// release forgets a savepoint and all later ones. Cursors since then belong to the savepoint before.
 func (t *Transaction) release(name string) error {
 	i, err := t.findSavepoint(name, "RELEASE SAVEPOINT")
 	if err != nil {
@@ -176,13 +160,12 @@ func (t *Transaction) release(name string) error {
 	return nil
 }
 
-// rollbackTo undoes all changes since a savepoint, which stays.
+// rollbackTo closes all cursors since a savepoint, which stays.
 func (t *Transaction) rollbackTo(name string) error {
 	i, err := t.findSavepoint(name, "ROLLBACK TO SAVEPOINT")
 	if err != nil {
 		return err
 	}
-	t.parameters.undo(t.savepoints[i].marks)
 	t.cutSavepoints(i + 1)
 	t.objects.dropAbove(i)
 	t.block = blockOpen
@@ -190,8 +173,8 @@ func (t *Transaction) rollbackTo(name string) error {
 }
 
 func (t *Transaction) cutSavepoints(n int) {
-	for _, sp := range t.savepoints[n:] {
-		t.parameters.kept.Free(CostOf(sp.name))
+	for _, name := range t.savepoints[n:] {
+		t.parameters.kept.Free(CostOf(name))
 	}
 	clear(t.savepoints[n:])
 	t.savepoints = t.savepoints[:n]
@@ -202,7 +185,7 @@ func (t *Transaction) findSavepoint(name, word string) (int, error) {
 		return 0, needsBlock(word)
 	}
 	for i := len(t.savepoints) - 1; i >= 0; i-- {
-		if t.savepoints[i].name == name {
+		if t.savepoints[i] == name {
 			return i, nil
 		}
 	}

@@ -133,7 +133,7 @@ func (x *Parameters) accept(name string, values []string) (lower, value string, 
 	value = strings.Join(values, ", ")
 	switch lower {
 	case "search_path":
-		return lower, quoteNames(values), nil
+		return lower, value, nil
 	case "datestyle":
 		before, _ := x.get(lower)
 		value, err = dateStyle(before, value)
@@ -144,15 +144,9 @@ func (x *Parameters) accept(name string, values []string) (lower, value string, 
 	}
 	switch lower {
 	case "client_encoding":
-		encoding, known := encodingOf(value)
-		if !known {
-			return "", "", badValue(lower, value, "")
-		}
-		value = encoding
+		value, err = encodingOf(value)
 	case "session_authorization", "role":
 		return lower, value, x.checkRole(lower, value)
-	case "timezone":
-		value = timeZone(value)
 	case "intervalstyle":
 		value, err = oneOf("IntervalStyle", value, "postgres", "postgres_verbose", "sql_standard", "iso_8601")
 	case "client_min_messages":
@@ -220,72 +214,38 @@ func ascii(value string, escapes bool) string {
 	return b.String()
 }
 
-// quoteNames writes a list of names as search_path shows it.
-func quoteNames(names []string) string {
-	var b strings.Builder
-	for i, name := range names {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		plain := name != "" && (name[0] < '0' || name[0] > '9') && strings.Trim(name, lowerLetters) == ""
-		if len(names) == 1 && strings.ContainsAny(name, `," `) || plain { // one text may be a list
-			b.WriteString(name)
-		} else {
-			b.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `"`)
-		}
-	}
-	return b.String()
-}
-
-const lowerLetters = "abcdefghijklmnopqrstuvwxyz_0123456789"
-
-// timeZone writes a zone as PostgreSQL shows it. In its POSIX form, hours east of Greenwich have a minus.
-func timeZone(value string) string {
-	if hours, err := strconv.Atoi(value); err == nil && hours > -24 && hours < 24 {
-		east, west := "+", "-"
-		if hours < 0 {
-			east, west, hours = "-", "+", -hours
-		}
-		two := strconv.Itoa(100 + hours)[1:]
-		return "<" + east + two + ">" + west + two
-	}
-	if strings.EqualFold(value, "utc") || strings.EqualFold(value, "gmt") {
-		return strings.ToUpper(value)
-	}
-	return value
-}
-
-// dateStyle reads words for the style and for the order of day and month. What they omit stays as before.
+// dateStyle reads ISO, and perhaps the order of day and month. Without one that stays as before.
 func dateStyle(before, value string) (string, error) {
-	style, order, _ := strings.Cut(before, ", ")
-	ordered := false
-	for word := range strings.SplitSeq(value, ",") {
-		word = strings.TrimSpace(word)
-		switch lower := strings.ToLower(word); {
-		case lower == "iso":
-			style = "ISO"
-		case lower == "sql":
-			style = "SQL"
-		case strings.HasPrefix(lower, "postgres"):
-			style = "Postgres"
-		case lower == "german":
-			style = "German"
-			if !ordered {
-				order = "DMY"
-			}
-		case lower == "ymd":
-			order, ordered = "YMD", true
-		case lower == "dmy", strings.HasPrefix(lower, "euro"):
-			order, ordered = "DMY", true
-		case lower == "mdy", lower == "us", strings.HasPrefix(lower, "noneuro"):
-			order, ordered = "MDY", true
-		case lower == "default":
-			style, order = "ISO", "MDY"
-		default:
-			return "", badValue("DateStyle", value, "")
-		}
+	_, order, _ := strings.Cut(before, ", ")
+	style, given, ordered := strings.Cut(strings.ToUpper(value), ",")
+	if ordered {
+		order = strings.TrimSpace(given)
+	}
+	if style != "ISO" || !slices.Contains([]string{"MDY", "DMY", "YMD"}, order) {
+		return "", badValue("DateStyle", value, "This database knows ISO, with MDY, DMY or YMD.")
 	}
 	return style + ", " + order, nil
+}
+
+// encodings are the names of client_encoding that this database knows, in lower case without punctuation. All that it
+// sends is ASCII, so none needs a conversion.
+var encodings = map[string]string{
+	"utf8": "UTF8", "unicode": "UTF8", "sqlascii": "SQL_ASCII", "latin1": "LATIN1", "iso88591": "LATIN1",
+	"latin9": "LATIN9", "iso885915": "LATIN9", "win1252": "WIN1252", "windows1252": "WIN1252",
+}
+
+// encodingOf returns PostgreSQL's name of an encoding. As there, case and punctuation do not count.
+func encodingOf(name string) (string, error) {
+	plain := strings.Map(func(r rune) rune {
+		if r < 'a' && (r < '0' || r > '9') || r > 'z' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	if encoding, known := encodings[plain]; known {
+		return encoding, nil
+	}
+	return "", badValue("client_encoding", name, "This database knows UTF8, SQL_ASCII, LATIN1, LATIN9 and WIN1252.")
 }
 
 // all returns all settings, sorted by name.
