@@ -16,20 +16,19 @@ func (v *Server) newLogin(s *session) *login {
 }
 
 // admit lets a client in, up to and including the first ReadyForQuery.
-func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) error {
-	p, err := parseStartup(startup)
-	if err != nil {
+func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func()) error {
+	if err := noReplication(wanted.Replication); err != nil {
 		return err
 	}
-	l.out = p.appendNegotiation(nil)
+	l.out = appendNegotiation(nil, wanted)
 	switch {
-	case p.user == "":
+	case wanted.User == "":
 		return fault.New("28000", "no PostgreSQL user name specified in startup packet", "")
-	case !v.Has(p.database):
-		return fault.Errorf("3D000", "", `database "%s" does not exist`, p.database)
+	case !v.Has(wanted.Database):
+		return fault.Errorf("3D000", "", `database "%s" does not exist`, wanted.Database)
 	}
-	s.user, s.log = p.user, s.log.With("user", p.user, "database", p.database)
-	known, err := l.account(p.user)
+	s.user, s.log = wanted.User, s.log.With("user", wanted.User, "database", wanted.Database)
+	known, err := l.account(wanted.User)
 	if err != nil {
 		return err
 	}
@@ -41,11 +40,11 @@ func (v *Server) admit(s *session, l *login, startup []byte, loggedIn func()) er
 		return refuseWith(loginRefused, errRemoved)
 	}
 	loggedIn() // the place is taken, so a drain that waits for logins may begin
-	options, err := p.settings()
+	options, err := settings(wanted)
 	if err != nil {
 		return err
 	}
-	return v.greet(s, l, p.version, options)
+	return v.greet(s, l, wanted.Version, options)
 }
 
 // stillListed is false if the account was removed since the login began. The client decides how long a login takes.
@@ -62,7 +61,7 @@ func (v *Server) stillListed(user string) bool {
 }
 
 // greet sends everything that a client expects after its login.
-func (v *Server) greet(s *session, l *login, version uint32, options []option) error {
+func (v *Server) greet(s *session, l *login, version uint32, options []wire.Parameter) error {
 	var secret []byte
 	s.pid, secret = v.keys.issue(&s.seen, version)
 	if err := v.begin(s, options); err != nil {
@@ -80,10 +79,10 @@ func (v *Server) greet(s *session, l *login, version uint32, options []option) e
 
 // begin begins the state of a session, with the options of the startup packet in the order in which PostgreSQL applies
 // them.
-func (v *Server) begin(s *session, options []option) error {
+func (v *Server) begin(s *session, options []wire.Parameter) error {
 	s.session.Begin(&v.database, s.user, s.pid, v.settings.Parameters())
 	for _, o := range options {
-		if err := s.session.Parameters.Begin(o.name, o.value); err != nil {
+		if err := s.session.Parameters.Begin(o.Name, o.Value); err != nil {
 			return err
 		}
 	}

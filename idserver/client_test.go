@@ -50,6 +50,16 @@ func hello(version uint32, pairs ...string) []byte {
 	return b
 }
 
+// wanted is what a startup packet asks for; the proxy hands on no other packets.
+func wanted(t testing.TB, packet []byte) *wire.Startup {
+	t.Helper()
+	s, ok := wire.ParseStartup(packet)
+	if !ok {
+		t.Skipf("%q is no startup packet", packet)
+	}
+	return &s
+}
+
 // knocks returns a client that has sent its startup packet.
 func (h *hall) knocks(user string, more ...string) *client {
 	h.t.Helper()

@@ -83,7 +83,7 @@ func benchServer(b *testing.B) *Server {
 func BenchmarkLogin(b *testing.B) {
 	v := benchServer(b)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	packet := hello(3<<16, "user", "ann", "database", "ids", "application_name", "shop")
+	packet := wanted(b, hello(3<<16, "user", "ann", "database", "ids", "application_name", "shop"))
 	var own time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
@@ -160,7 +160,7 @@ func BenchmarkLoginOfNames(b *testing.B) {
 		for _, i := range rand.Perm(len(names)) {
 			hours++
 			client := &timing{proving: proving{password: "wrong"}}
-			v.Serve(client, hello(3<<16, "user", names[i], "database", "ids"), time.Time{}, func() {}, log)
+			v.Serve(client, wanted(b, hello(3<<16, "user", names[i], "database", "ids")), time.Time{}, func() {}, log)
 			took[names[i]] = append(took[names[i]], client.took)
 		}
 	}

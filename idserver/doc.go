@@ -3,7 +3,7 @@
 // from the same source as theirs. The proxy hands such a client over by proxy.Inside; package node builds the Server.
 //
 //	proxy ──► serve.go ──► admit.go ──────────────► loop.go ──► engine.go, run.go ──► answer.go
-//	          a life       startup.go: what it wants  reads       runs statements       draws, writes rows
+//	          a life       startup.go: its options   reads       runs statements       draws, writes rows
 //	                       login.go: who it is        messages    over package state    replies.go
 //
 // The front door has all clients. It knows nothing of statements:

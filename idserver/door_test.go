@@ -149,7 +149,7 @@ func (h *hall) serve(conn net.Conn) {
 	if h.wrap != nil {
 		conn = h.wrap(conn)
 	}
-	h.server.Serve(conn, packet, time.Now().Add(h.patience), func() { h.known.Add(1) },
+	h.server.Serve(conn, wanted(h.t, packet), time.Now().Add(h.patience), func() { h.known.Add(1) },
 		h.server.log.With("client", conn.RemoteAddr()))
 }
 

@@ -109,7 +109,7 @@ type talk struct {
 }
 
 // sessionOn is a session that has logged in, on one end of a connection.
-func sessionOn(v *Server, conn net.Conn, options ...option) (*session, error) {
+func sessionOn(v *Server, conn net.Conn, options ...wire.Parameter) (*session, error) {
 	s := newSession(conn, &v.conditions, &v.source, v.buffers, slog.New(slog.DiscardHandler))
 	s.user, s.pid, s.since = "ann", 4711, time.Unix(1, 0)
 	if err := v.begin(s, options); err != nil {
@@ -139,7 +139,7 @@ func pair(t testing.TB) (client, server net.Conn) {
 	return client, server
 }
 
-func newTalk(t testing.TB, v *Server, options ...option) *talk {
+func newTalk(t testing.TB, v *Server, options ...wire.Parameter) *talk {
 	t.Helper()
 	client, server := pair(t)
 	s, err := sessionOn(v, server, options...)

@@ -13,9 +13,9 @@ import (
 )
 
 // Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection, or
-// TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has to log in before login. Serve
+// TLS on top of it (pgtls.Conn). wanted is its StartupMessage. The client has to log in before login. Serve
 // calls loggedIn when the client has proved who it is.
-func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
+func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func(), log *slog.Logger) {
 	s := newSession(conn, &v.conditions, &v.source, v.buffers, log)
 	defer s.cancel()
 	began := v.now()
@@ -25,7 +25,7 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	var unsent []byte
 	if err == nil {
 		l := v.newLogin(s)
-		err = s.apart(func() error { return v.admit(s, l, startup, loggedIn) })
+		err = s.apart(func() error { return v.admit(s, l, wanted, loggedIn) })
 		unsent = l.out
 	}
 	v.countLogin(err)

@@ -1,7 +1,6 @@
 package idserver
 
 import (
-	"bytes"
 	"encoding/binary"
 	"strings"
 
@@ -9,86 +8,8 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// The startup packet, as PostgreSQL's ProcessStartupPacket reads it.
-// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
-
-const (
-	startupHead = 8 // bytes: length and version
-	// newestVersion is that of PostgreSQL 18: 3.2. Its one novelty is longer keys for cancel requests.
-	newestVersion = 3<<16 | 2
-	// ofProtocol is the prefix of a parameter that asks for an extension of the protocol; there are none yet.
-	ofProtocol = "_pq_."
-)
-
-// option is a parameter of the startup packet, as it came there.
-type option struct{ name, value string }
-
-// packet is what a startup packet asks for.
-type packet struct {
-	version        uint32 // of the protocol, as far as both sides know it
-	newer          bool   // the client would speak a newer one
-	unknown        []string
-	user, database string
-	options        string
-	parameters     []option // all others, in their order
-}
-
-// parseStartup reads a packet with its length. It is strict: if the proxy and this package read a packet differently, a
-// client could bypass a check. The first error is PostgreSQL's.
-func parseStartup(raw []byte) (p packet, err error) {
-	if len(raw) < startupHead || len(raw) > wire.MaxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
-		return p, fault.Errorf("08P01", "", "invalid length of startup packet")
-	}
-	version := binary.BigEndian.Uint32(raw[4:])
-	if version>>16 != newestVersion>>16 {
-		return p, fault.Errorf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
-			version>>16, version&0xffff, newestVersion&0xffff)
-	}
-	p.version, p.newer = min(version, newestVersion), version > newestVersion
-	rest := raw[startupHead:]
-	for len(rest) > 0 && rest[0] != 0 {
-		name, behind, whole := bytes.Cut(rest, []byte{0})
-		value, behind, ok := bytes.Cut(behind, []byte{0})
-		if !whole || !ok {
-			rest = nil
-			break
-		}
-		if err := p.set(string(name), string(value)); err != nil {
-			return p, err
-		}
-		rest = behind
-	}
-	if len(rest) != 1 {
-		return p, fault.Errorf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
-	}
-	p.user, p.database = named(p.user), named(p.database)
-	if p.database == "" {
-		p.database = p.user
-	}
-	return p, nil
-}
-
-// named is a name as PostgreSQL keeps it.
-func named(name string) string { return name[:min(len(name), wire.NameBytes)] }
-
-// set handles one parameter. If it comes again, the last one counts.
-func (p *packet) set(name, value string) error {
-	switch {
-	case name == "user":
-		p.user = value
-	case name == "database":
-		p.database = value
-	case name == "options":
-		p.options = value
-	case name == "replication":
-		return noReplication(value)
-	case strings.HasPrefix(name, ofProtocol):
-		p.unknown = append(p.unknown, name)
-	default:
-		p.parameters = append(p.parameters, option{name, value})
-	}
-	return nil
-}
+// newestVersion is that of PostgreSQL 18: 3.2. Its one novelty is longer keys for cancel requests.
+const newestVersion = 3<<16 | 2
 
 // noReplication refuses a replication session.
 func noReplication(value string) error {
@@ -106,26 +27,26 @@ func noReplication(value string) error {
 
 // appendNegotiation says which version the server speaks, and which requests it does not know. It writes nothing if it
 // knows all of them.
-func (p *packet) appendNegotiation(b []byte) []byte {
-	if !p.newer && len(p.unknown) == 0 {
+func appendNegotiation(b []byte, wanted *wire.Startup) []byte {
+	if wanted.Version <= newestVersion && len(wanted.Extensions) == 0 {
 		return b
 	}
 	b, at := wire.Begin(b, wire.BackendNegotiateVersion)
-	b = binary.BigEndian.AppendUint32(b, p.version)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(p.unknown)))
-	for _, name := range p.unknown {
+	b = binary.BigEndian.AppendUint32(b, min(wanted.Version, newestVersion))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(wanted.Extensions)))
+	for _, name := range wanted.Extensions {
 		b = append(append(b, name...), 0)
 	}
 	return wire.End(b, at)
 }
 
-// settings returns all settings of the packet, in the order in which PostgreSQL applies them: "options" come first.
-func (p *packet) settings() ([]option, error) {
-	all, err := readOptions(splitOptions(p.options))
+// settings returns all settings of a StartupMessage. As in PostgreSQL, "options" come first.
+func settings(wanted *wire.Startup) ([]wire.Parameter, error) {
+	all, err := readOptions(splitOptions(wanted.Options))
 	if err != nil {
 		return nil, err
 	}
-	return append(all, p.parameters...), nil
+	return append(all, wanted.Parameters...), nil
 }
 
 // splitOptions splits "options" at white space. A backslash makes the next character an ordinary one (pg_split_opts).
@@ -157,7 +78,7 @@ func splitOptions(text string) (arguments []string) {
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // readOptions reads -c name=value and --name=value. PostgreSQL's other switches mean nothing here.
-func readOptions(arguments []string) (all []option, err error) {
+func readOptions(arguments []string) (all []wire.Parameter, err error) {
 	for i := 0; i < len(arguments); i++ {
 		argument := arguments[i]
 		text, short := strings.CutPrefix(argument, "-c")
@@ -181,7 +102,7 @@ func readOptions(arguments []string) (all []option, err error) {
 			}
 			return nil, fault.Errorf("42601", "", "%s%s requires a value", dash, text)
 		}
-		all = append(all, option{strings.ReplaceAll(name, "-", "_"), value})
+		all = append(all, wire.Parameter{Name: strings.ReplaceAll(name, "-", "_"), Value: value})
 	}
 	return all, nil
 }

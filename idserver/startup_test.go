@@ -2,9 +2,7 @@ package idserver
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,87 +11,6 @@ import (
 	"pgflurry/fault"
 	"pgflurry/proxy/wire"
 )
-
-func TestAStartupPacketIsReadAsPostgreSQLReadsIt(t *testing.T) {
-	long := strings.Repeat("n", 70)
-	for name, c := range map[string]struct {
-		packet []byte
-		want   packet
-	}{
-		"a user alone": {
-			hello(3<<16, "user", "u"), packet{version: 3 << 16, user: "u", database: "u"},
-		},
-		"parameters, in their order": {
-			hello(3<<16, "TimeZone", "UTC", "user", "u", "datestyle", "ISO", "database", "d"),
-			packet{
-				version: 3 << 16, user: "u", database: "d",
-				parameters: []option{{"TimeZone", "UTC"}, {"datestyle", "ISO"}},
-			},
-		},
-		"the last one of several": {
-			hello(3<<16, "user", "u", "user", "v", "database", "d", "database", "e"),
-			packet{version: 3 << 16, user: "v", database: "e"},
-		},
-		"a long name": {
-			hello(3<<16, "user", long, "database", long),
-			packet{version: 3 << 16, user: long[:63], database: long[:63]},
-		},
-		"3.2": {hello(3<<16|2, "user", "u"), packet{version: 3<<16 | 2, user: "u", database: "u"}},
-		"3.1": {hello(3<<16|1, "user", "u"), packet{version: 3<<16 | 1, user: "u", database: "u"}},
-		"a newer version": {
-			hello(3<<16|9999, "user", "u"), packet{version: 3<<16 | 2, newer: true, user: "u", database: "u"},
-		},
-		"extensions of the protocol": {
-			hello(3<<16, "user", "u", "_pq_.a", "1", "_pq_.b", "2"),
-			packet{version: 3 << 16, user: "u", database: "u", unknown: []string{"_pq_.a", "_pq_.b"}},
-		},
-		"no replication": {
-			hello(3<<16, "user", "u", "replication", "OFF"), packet{version: 3 << 16, user: "u", database: "u"},
-		},
-		"nobody": {hello(3 << 16), packet{version: 3 << 16}},
-	} {
-		got, err := parseStartup(c.packet)
-		if err != nil || got.version != c.want.version || got.newer != c.want.newer || got.user != c.want.user ||
-			got.database != c.want.database || !slices.Equal(got.unknown, c.want.unknown) ||
-			!slices.Equal(got.parameters, c.want.parameters) {
-			t.Errorf("%s: %+v, %v; expected %+v", name, got, err, c.want)
-		}
-	}
-}
-
-func TestAStartupPacketThatPostgreSQLRefusesIsRefused(t *testing.T) {
-	good := hello(3<<16, "user", "u")
-	resized := func(b []byte) []byte {
-		b = slices.Clone(b)
-		binary.BigEndian.PutUint32(b, uint32(len(b)))
-		return b
-	}
-	for name, c := range map[string]struct {
-		packet   []byte
-		sqlstate string
-	}{
-		"nothing":                   {nil, "08P01"},
-		"a length alone":            {[]byte{0, 0, 0, 4}, "08P01"},
-		"another length":            {append(slices.Clone(good), 0), "08P01"},
-		"something behind its end":  {resized(append(slices.Clone(good), 'x')), "08P01"},
-		"two ends":                  {resized(append(slices.Clone(good), 0)), "08P01"},
-		"no end":                    {resized(good[:len(good)-1]), "08P01"},
-		"a name without a value":    {resized(append(good[:len(good)-1:len(good)-1], "a\x00"...)), "08P01"},
-		"half a value":              {resized(append(good[:len(good)-1:len(good)-1], "a\x00b"...)), "08P01"},
-		"too long":                  {hello(3<<16, "user", strings.Repeat("u", 10000)), "08P01"},
-		"version 2":                 {hello(2<<16, "user", "u"), "0A000"},
-		"version 4":                 {hello(4<<16, "user", "u"), "0A000"},
-		"a request to cancel":       {hello(wire.CancelRequest), "0A000"},
-		"replication":               {hello(3<<16, "user", "u", "replication", "true"), "0A000"},
-		"replication of a database": {hello(3<<16, "user", "u", "replication", "database"), "0A000"},
-		"what is not true or false": {hello(3<<16, "user", "u", "replication", "o"), "22023"},
-	} {
-		var p fault.Error
-		if w, err := parseStartup(c.packet); !errors.As(err, &p) || p.SQLState != c.sqlstate {
-			t.Errorf("%s: %+v, %v; expected %s", name, w, err, c.sqlstate)
-		}
-	}
-}
 
 func TestOptionsAreSplitAndReadAsPostgreSQLDoes(t *testing.T) {
 	for text, want := range map[string]string{
@@ -113,11 +30,10 @@ func TestOptionsAreSplitAndReadAsPostgreSQLDoes(t *testing.T) {
 		"-c search_path=a,b -c b=c d":       "42601 invalid command-line argument for server process: d",
 		"-c geqo=off --client-encoding=SQL": "geqo=off client_encoding=SQL",
 	} {
-		w := packet{options: text, parameters: []option{{"z", "1"}}}
-		all, err := w.settings()
+		all, err := settings(&wire.Startup{Options: text, Parameters: []wire.Parameter{{Name: "z", Value: "1"}}})
 		var got []string
 		for _, o := range all {
-			got = append(got, o.name+"="+o.value)
+			got = append(got, o.Name+"="+o.Value)
 		}
 		said := strings.TrimSuffix(strings.TrimSuffix(strings.Join(got, " "), "z=1"), " ")
 		var p fault.Error
@@ -180,8 +96,11 @@ func TestWhoNamesNobodyOrAnotherDatabaseIsRefusedInPostgreSQLsWords(t *testing.T
 	v = h.comes(nil)
 	v.send(hello(3<<16, "user", "ann", "database", "ids", "replication", "1"))
 	v.refused("0A000", "the ID database has no replication")
+	v = h.comes(nil)
+	v.send(hello(3<<16, "user", "ann", "database", "ids", "replication", "o"))
+	v.refused("22023", "replication")
 	h.empties()
-	h.counts("refused", 3)
+	h.counts("refused", 4)
 }
 
 func TestWhatTheStartupPacketSetsIsSetAndReported(t *testing.T) {
@@ -211,38 +130,4 @@ func TestWhatTheStartupPacketSetsIsSetAndReported(t *testing.T) {
 	if h.server.register.placed != 0 {
 		t.Errorf("%d places are taken", h.server.register.placed)
 	}
-}
-
-func FuzzAStartupPacketIsReadAsTheOtherCodecReadsIt(f *testing.F) {
-	f.Add(hello(3<<16, "user", "u", "database", "d", "options", `-c a=b\ c --d-e=f`))
-	f.Add(hello(3<<16|2, "user", "u", "_pq_.x", "1", "replication", "off"))
-	f.Add(hello(3 << 16))
-	f.Add([]byte{0, 0, 0, 9, 0, 3, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, packet []byte) {
-		w, err := parseStartup(packet)
-		if err != nil {
-			var p fault.Error
-			if !errors.As(err, &p) {
-				t.Fatalf("the client is told nothing of %v", err)
-			}
-			return
-		}
-		all, err := w.settings()
-		if err == nil && len(all) > len(packet) {
-			t.Fatalf("%d settings of %d bytes", len(all), len(packet))
-		}
-		if len(packet) == 9 {
-			return // the other codec wants a parameter
-		}
-		var m pgproto3.StartupMessage
-		if err := m.Decode(append([]byte{0, 3, 0, 0}, packet[8:]...)); err != nil {
-			t.Fatalf("accepted %q, which the other codec refuses: %v", packet, err)
-		}
-		if user := m.Parameters["user"]; w.user != user[:min(len(user), 63)] {
-			t.Fatalf("user %q; the other codec reads %q", w.user, user)
-		}
-		if m.Parameters["replication"] == "database" {
-			t.Fatal("a replication session")
-		}
-	})
 }

@@ -64,7 +64,7 @@ func (v *Server) Sessions() []Session {
 			State: tally.StateLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
 		}
 		if name := s.application.Load(); name != nil {
-			one.Application = named(*name)
+			one.Application = (*name)[:min(len(*name), wire.NameBytes)]
 		}
 		all = append(all, one)
 	}

@@ -3,11 +3,13 @@ package proxy
 import (
 	"context"
 	"net"
+
+	"pgflurry/proxy/wire"
 )
 
 const (
 	// keyOffset is where the key begins in a CancelRequest: after length and code.
-	keyOffset = lengthSize + codeSize
+	keyOffset = wire.StartupHead
 	// maxKey is the length of the longest key: a process number and up to 256 bytes.
 	maxKey = 4 + 256
 )

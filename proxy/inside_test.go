@@ -15,7 +15,7 @@ import (
 
 // echo serves a database of its own. It lets everybody in, and echoes what it hears.
 type echo struct {
-	startups chan []byte
+	startups chan wire.Startup
 	asks     chan struct{} // closed when the question was answered; nil: no question
 	ours     []byte        // key of a cancel request
 }
@@ -24,8 +24,8 @@ func (e *echo) Has(database string) bool { return database == "ids" }
 
 func (e *echo) Cancels(request []byte) bool { return bytes.Equal(request[8:], e.ours) }
 
-func (e *echo) Serve(conn net.Conn, startup []byte, _ time.Time, loggedIn func(), _ *slog.Logger) {
-	e.startups <- startup
+func (e *echo) Serve(conn net.Conn, wanted *wire.Startup, _ time.Time, loggedIn func(), _ *slog.Logger) {
+	e.startups <- *wanted
 	if e.asks != nil {
 		<-e.asks
 	}
@@ -43,7 +43,7 @@ func (e *echo) Serve(conn net.Conn, startup []byte, _ time.Time, loggedIn func()
 }
 
 func newInsideRig(t *testing.T, change ...func(*Settings)) (*rig, *echo) {
-	e := &echo{startups: make(chan []byte, 1), ours: []byte("\x00\x00\x00\x07key!")}
+	e := &echo{startups: make(chan wire.Startup, 1), ours: []byte("\x00\x00\x00\x07key!")}
 	inside := func(s *Settings) { s.Inside, s.MaxLogins = e, 1 }
 	r := newRigBeforeStartup(t, &counter{}, append([]func(*Settings){inside}, change...)...)
 	return r, e
@@ -62,8 +62,8 @@ func TestAGuestIsServedInsideAndNeverReachesUpstream(t *testing.T) {
 	r, e := newInsideRig(t)
 	hello := startup("user", "u", "database", "ids", "options", "-c x=y")
 	r.send(hello)
-	if got := <-e.startups; !bytes.Equal(got, hello) {
-		t.Errorf("startup packet %q; expected %q", got, hello)
+	if got := <-e.startups; got.User != "u" || got.Options != "-c x=y" {
+		t.Errorf("startup packet %+v; expected that of %q", got, hello)
 	}
 	r.send(query("SELECT 1"))
 	r.toClient(query("SELECT 1"))

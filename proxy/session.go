@@ -85,14 +85,14 @@ func (p *Proxy) begin(
 		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, log)
 		return client, nil, nil
 	case p.belongsInside(packet):
-		return client, nil, &guest{startup: packet.raw, client: client}
+		return client, nil, &guest{wanted: &packet.Startup, client: client}
 	}
 	err = apart(log, func() (err error) { s, err = p.open(client, packet, a, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
 		p.counters.count(loginFailed)
 		if !errors.Is(err, net.ErrClosed) {
-			log.Warn("session refused", "user", packet.user, "database", packet.database, "cause", err)
+			log.Warn("session refused", "user", packet.User, "database", packet.Database, "cause", err)
 		}
 		return client, nil, nil
 	}
@@ -161,7 +161,7 @@ func (p *Proxy) open(
 			a.GiveSlot()
 		}
 	}()
-	permission, segments := p.permission(packet.database), p.segments(packet.database)
+	permission, segments := p.permission(packet.Database), p.segments(packet.Database)
 	upstream, fromUpstream, err := p.hosts.reach(packet.raw, login)
 	if err != nil {
 		return nil, err
@@ -171,10 +171,10 @@ func (p *Proxy) open(
 		ends: ends{
 			client: client, upstream: upstream, toClient: frame.NewWriter(client),
 			binding: binding{works: pgtls.SameCertificate(client, upstream.Conn)},
-			log:     whose(log, packet.user, packet.database, upstream), connection: &a.Connection,
+			log:     whose(log, packet.User, packet.Database, upstream), connection: &a.Connection,
 			cancel: cancel, lost: p.lost,
 		},
-		user:     packet.user,
+		user:     packet.User,
 		unproven: !p.trusting && mustBeProven(p.hosts.all[upstream.host], client), asks: a.rules.askPassword,
 	}
 	s.requests = requests{
@@ -188,7 +188,7 @@ func (p *Proxy) open(
 		ends: &s.ends, registry: &p.registry, counters: &p.counters, since: a.since, fromUpstream: fromUpstream,
 	}
 	s.conversation = conversation.New(conversation.Session{
-		Replication: packet.replication, Unlisted: permission == nil, Allows: s.requests.answers.may,
+		Replication: packet.Replicates(), Unlisted: permission == nil, Allows: s.requests.answers.may,
 	}, p.batches)
 	s.requests.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.toClient.GiveUp(p.deafTime, s.inVain)

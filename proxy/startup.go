@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,12 +23,10 @@ const (
 
 // startupPacket is what the client wants, from the first packet after encryption was agreed on or refused.
 type startupPacket struct {
-	raw         []byte // the packet, to be relayed unchanged
-	cancel      bool   // it is a CancelRequest
-	refused     bool   // PostgreSQL will refuse it, in its own words
-	user        string
-	database    string
-	replication bool
+	wire.Startup
+	raw     []byte // the packet, to be relayed unchanged
+	cancel  bool   // it is a CancelRequest
+	refused bool   // PostgreSQL will refuse it, in its own words
 }
 
 // readStartup reads first packets until one says what the connection is for. It returns the connection to go on with:
@@ -97,37 +94,33 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 // parseFirst reads the packet that says what the connection is for. It has no errors, because PostgreSQL judges the
 // packet.
 func parseFirst(raw []byte, code uint32) startupPacket {
-	switch {
-	case code == wire.CancelRequest:
+	if code == wire.CancelRequest {
 		return startupPacket{raw: raw, cancel: true}
-	case code>>16 != 3:
-		return startupPacket{raw: raw, refused: true}
 	}
-	return parseStartup(raw)
+	wanted, ok := wire.ParseStartup(raw)
+	return startupPacket{Startup: wanted, raw: raw, refused: !ok}
 }
 
-const (
-	lengthSize = 4
-	codeSize   = 4
-)
+// lengthSize is the size in bytes of a packet's length.
+const lengthSize = 4
 
 // readHead reads the length and the code of a packet, and one byte more if it has come. That byte shows whether
 // anything follows a request for encryption; every other packet is longer anyway. An impossible length is an error at
 // once. In the first packet, the first byte of TLS is enough.
 func readHead(conn net.Conn, first bool) ([]byte, error) {
-	head, n := make([]byte, lengthSize+codeSize+1), 0
-	for n < lengthSize+codeSize {
+	head, n := make([]byte, wire.StartupHead+1), 0
+	for n < wire.StartupHead {
 		m, err := conn.Read(head[n:])
 		if n += m; n > 0 && first && head[0] == tlsHandshake {
 			return head[:n], nil
 		}
 		if n >= lengthSize {
-			if length := binary.BigEndian.Uint32(head); length < lengthSize+codeSize || length > wire.MaxStartup {
+			if length := binary.BigEndian.Uint32(head); length < wire.StartupHead || length > wire.MaxStartup {
 				return nil, impossibleLength(length)
 			}
 		}
 		switch {
-		case n >= lengthSize+codeSize:
+		case n >= wire.StartupHead:
 		case err != nil && n > 0:
 			return nil, tornPacket{err}
 		case err != nil:
@@ -153,7 +146,7 @@ type impossibleLength uint32
 
 func (e impossibleLength) Error() string {
 	return fmt.Sprintf("the first packet claims %d bytes; expected %d to %d",
-		uint32(e), lengthSize+codeSize, wire.MaxStartup)
+		uint32(e), wire.StartupHead, wire.MaxStartup)
 }
 
 // tornPacket is a connection that ended inside its first packet. One that ended before it is a probe.
@@ -168,43 +161,4 @@ func (e tornPacket) Unwrap() error { return e.cause }
 func isProbe(err error) bool {
 	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) &&
 		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
-}
-
-// parseStartup reads the parameters that decide whether the session may be answered. PostgreSQL judges everything else:
-// the packet is relayed as it came.
-func parseStartup(raw []byte) startupPacket {
-	p := startupPacket{raw: raw}
-	rest := raw[lengthSize+codeSize:]
-	for len(rest) > 0 && rest[0] != 0 {
-		name, value, after, ok := cutParameter(rest)
-		if !ok {
-			return startupPacket{raw: raw, refused: true}
-		}
-		switch name {
-		case "user":
-			p.user = value
-		case "database":
-			p.database = value
-		case "replication":
-			truth, isBool := wire.ParseBool(value)
-			p.replication = truth || !isBool // a value that is no boolean must not lead to local answers
-		}
-		rest = after
-	}
-	if len(rest) != 1 {
-		return startupPacket{raw: raw, refused: true} // its last byte is no terminator
-	}
-	if p.database == "" {
-		p.database = p.user
-	}
-	return p
-}
-
-func cutParameter(b []byte) (name, value string, rest []byte, ok bool) {
-	n, b, ok := bytes.Cut(b, []byte{0})
-	if !ok {
-		return "", "", nil, false
-	}
-	v, b, ok := bytes.Cut(b, []byte{0})
-	return string(n), string(v), b, ok
 }

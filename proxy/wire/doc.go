@@ -1,6 +1,7 @@
 // Package wire reads and writes the parts of PostgreSQL's messages that an answer needs. proxy and idserver use it.
 // The formats: https://www.postgresql.org/docs/current/protocol-message-formats.html
 //
+//	startup.go what a StartupMessage asks for
 //	kinds.go   the type bytes, and the other codes in messages
 //	read.go    formats and parameters of a Bind, the values that an answered form takes
 //	write.go   the messages of an answer, errors and notices

@@ -21,6 +21,7 @@ import (
 	"pgflurry/fault"
 	"pgflurry/idserver"
 	"pgflurry/migrations"
+	"pgflurry/proxy/wire"
 	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )
@@ -111,7 +112,8 @@ func serveInside(t *testing.T, v *idserver.Server) func() (net.Conn, error) {
 				if _, err := io.ReadFull(conn, packet[4:]); err != nil {
 					return
 				}
-				v.Serve(conn, packet, time.Now().Add(patience), func() {}, slog.New(slog.DiscardHandler))
+				wanted, _ := wire.ParseStartup(packet)
+				v.Serve(conn, &wanted, time.Now().Add(patience), func() {}, slog.New(slog.DiscardHandler))
 			})
 		}
 	})
