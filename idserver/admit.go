@@ -11,7 +11,7 @@ func (v *Server) newLogin(s *session) *login {
 	s.in.SetMax(maxLogin)
 	return &login{
 		conditions: &v.conditions, accounts: v.settings.Accounts, attempts: v.attempts, binder: &v.binder, now: v.now,
-		conn: s.conn, in: s.in, to: s.toClient, from: origin.Of(s.conn.RemoteAddr()),
+		conn: s.conn, in: s.in, to: s.ToClient, from: origin.Of(s.conn.RemoteAddr()),
 	}
 }
 
@@ -74,7 +74,7 @@ func (v *Server) greet(s *session, l *login, version uint32, options []wire.Para
 	out = wire.AppendReady(appendKey(out, s.pid, secret), wire.StatusIdle)
 	s.since = v.now()
 	s.status.Store(wire.StatusIdle) // from here on the others see the session
-	return s.toClient.Write(out)
+	return s.ToClient.Write(out)
 }
 
 // begin begins the state of a session, with the options of the startup packet in the order in which PostgreSQL applies

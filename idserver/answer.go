@@ -96,10 +96,10 @@ func (w *writer) rows(of *state.Session, p *state.Portal, most int) (n int, err 
 		return n, err
 	}
 	for range n {
-		if err := cmp.Or(w.checkCancel(), w.gather()); err != nil {
+		if err := cmp.Or(w.checkCancel(), w.Gather()); err != nil {
 			return 0, err
 		}
-		if w.out, err = of.AppendRow(w.out, p); err != nil {
+		if w.Out, err = of.AppendRow(w.Out, p); err != nil {
 			return 0, err
 		}
 	}
@@ -112,10 +112,10 @@ func (w *writer) ids(p *state.Portal, n int) error {
 	f := p.Rows.Form
 	width := len(f.Columns)
 	for left := n * width; left > 0; left -= width {
-		if err := cmp.Or(w.checkCancel(), w.gather()); err != nil {
+		if err := cmp.Or(w.checkCancel(), w.Gather()); err != nil {
 			return err
 		}
-		b, at := wire.Begin(w.out, wire.BackendDataRow)
+		b, at := wire.Begin(w.Out, wire.BackendDataRow)
 		b = binary.BigEndian.AppendUint16(b, uint16(width))
 		for i := range f.Columns {
 			if drawn == 0 {
@@ -128,7 +128,7 @@ func (w *writer) ids(p *state.Portal, n int) error {
 			b = wire.AppendID(b, w.drawn.Take(), f.Columns[i].Text, wire.FormatOf(p.Formats, i))
 			drawn--
 		}
-		w.out = wire.End(b, at)
+		w.Out = wire.End(b, at)
 		p.Rows.Left--
 	}
 	return nil

@@ -36,7 +36,7 @@ func (e *engine) message(f frame.Frame) error {
 	if e.skips {
 		return nil
 	}
-	err := e.gather()
+	err := e.Gather()
 	if err == nil {
 		err = e.carryOut(f.Kind, f.Body)
 	}
@@ -75,7 +75,7 @@ func (e *engine) carryOut(kind byte, body []byte) (err error) {
 	case wire.FrontendBind:
 		return e.answer(wire.BindComplete, e.session.Bind(body))
 	case wire.FrontendDescribe:
-		e.out, err = e.session.AppendDescribed(e.out, body)
+		e.Out, err = e.session.AppendDescribed(e.Out, body)
 		return err
 	case wire.FrontendExecute:
 		return e.execute(body)
@@ -85,7 +85,7 @@ func (e *engine) carryOut(kind byte, body []byte) (err error) {
 		if len(body) > 0 {
 			return state.ErrMessage
 		}
-		return e.flush()
+		return e.Flush()
 	}
 	return errFunctionCall
 }
@@ -120,7 +120,7 @@ func isExtended(kind byte) bool {
 // sync ends a batch.
 func (e *engine) sync(body []byte) error {
 	e.skips = false
-	if err := e.gather(); err != nil {
+	if err := e.Gather(); err != nil {
 		return err
 	}
 	if len(body) > 0 {
@@ -141,7 +141,7 @@ func (e *engine) failed(err error) error {
 	}
 	e.session.Transaction.Abort()
 	e.counts.refuse(sent)
-	if err := e.gather(); err != nil {
+	if err := e.Gather(); err != nil {
 		return err
 	}
 	e.fail(sent)
@@ -150,11 +150,11 @@ func (e *engine) failed(err error) error {
 
 // ready sends ReadyForQuery with the status. Before that it reports changed parameters.
 func (e *engine) ready() error {
-	if err := e.gather(); err != nil {
+	if err := e.Gather(); err != nil {
 		return err
 	}
 	status := e.session.Transaction.Status()
-	e.out = wire.AppendReady(e.appendParameters(e.out, e.session.Parameters.Changes()), status)
+	e.Out = wire.AppendReady(e.appendParameters(e.Out, e.session.Parameters.Changes()), status)
 	e.status.Store(int32(status))
 	return nil
 }

@@ -168,7 +168,7 @@ func TestInvariant4NoLockIsHeldWhileAClientIsWaitedFor(t *testing.T) {
 	for range 200 { // far more than sockets take
 		stuck.send(&pgproto3.Query{String: "SELECT * FROM next_snowflakes(10000)"})
 	}
-	for stuck.s.toClient.Idle() || stuck.s.counts.ids.Load() == 0 {
+	for stuck.s.ToClient.Idle() || stuck.s.counts.ids.Load() == 0 {
 		runtime.Gosched()
 	}
 	for range 100 {
@@ -178,7 +178,7 @@ func TestInvariant4NoLockIsHeldWhileAClientIsWaitedFor(t *testing.T) {
 			t.Fatal("another client hears", heard[max(0, len(heard)-80):])
 		}
 	}
-	if stuck.s.toClient.Idle() {
+	if stuck.s.ToClient.Idle() {
 		t.Error("the client that takes nothing was not waited for; this test proves nothing")
 	}
 }
@@ -390,7 +390,7 @@ func TestInvariant9ASessionThatWaitsHasNoBuffer(t *testing.T) {
 		}
 	}
 	for _, x := range talks {
-		for !x.s.toClient.Idle() {
+		for !x.s.ToClient.Idle() {
 			runtime.Gosched()
 		}
 	}

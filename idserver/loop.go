@@ -31,7 +31,7 @@ var errGoodbye = errors.New("session terminated")
 // never closes conn.
 func (l *loop) run() error {
 	defer l.unwatch()
-	defer l.drop()
+	defer l.Drop()
 	l.in.SetMax(frame.MaxBody)
 	for {
 		refused, gone := l.in.Each(l.handle)
@@ -44,7 +44,7 @@ func (l *loop) run() error {
 		if refused == nil {
 			continue
 		}
-		if err := l.flush(); err != nil {
+		if err := l.Flush(); err != nil {
 			return err
 		}
 		return refused
@@ -77,7 +77,7 @@ func (l *loop) handle() error {
 // mayWait runs before each wait for the client. A session that has to end does so here: in a drain, outside a
 // transaction, and when its client has sent nothing for too long.
 func (l *loop) mayWait() error {
-	if err := l.flush(); err != nil {
+	if err := l.Flush(); err != nil {
 		return err
 	}
 	switch {
@@ -101,7 +101,7 @@ func (l *loop) skipLarge() error {
 	if err != nil {
 		return err
 	}
-	if err := l.flush(); err != nil {
+	if err := l.Flush(); err != nil {
 		return err
 	}
 	l.unwatch()

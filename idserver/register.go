@@ -116,5 +116,5 @@ func (x *sums) add(s *session) {
 	}
 	x.ids += s.counts.ids.Load()
 	x.numbers += s.counts.numbers.Load()
-	x.toClient += s.toClient.Written()
+	x.toClient += s.ToClient.Written()
 }

@@ -151,7 +151,7 @@ func newTalk(t testing.TB, v *Server, options ...wire.Parameter) *talk {
 		err := s.run()
 		var p fault.Error
 		if errors.As(err, &p) {
-			s.toClient.Farewell(wire.AppendError(nil, "FATAL", p))
+			s.ToClient.Farewell(wire.AppendError(nil, "FATAL", p))
 		}
 		server.Close()
 		x.ended <- err

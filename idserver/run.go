@@ -40,7 +40,7 @@ func (e *engine) statement(p *state.Statement, last bool) error {
 		return err
 	}
 	if portal.HasRows() {
-		e.out = portal.AppendDescription(e.out)
+		e.Out = portal.AppendDescription(e.Out)
 	}
 	tag, n, err := e.portal(portal, state.Everything)
 	if err != nil {

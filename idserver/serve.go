@@ -58,7 +58,7 @@ func (s *session) farewell(unsent []byte, err error) {
 		return
 	}
 	s.because(reasonOf(p))
-	s.toClient.Farewell(wire.AppendError(unsent, "FATAL", p))
+	s.ToClient.Farewell(wire.AppendError(unsent, "FATAL", p))
 }
 
 // reasonOf is why a session with this error ends.

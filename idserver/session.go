@@ -29,9 +29,9 @@ type session struct {
 func newSession(conn net.Conn, of *conditions, draws *source, buffers *frame.Buffers, log *slog.Logger) *session {
 	s := &session{log: log}
 	s.conditions, s.conn, s.in = of, conn, frame.NewInbox(conn, buffers)
-	s.toClient, s.buffers, s.source = frame.NewWriter(conn), buffers, draws
+	s.Replies, s.source = frame.Replies{Buffers: buffers, ToClient: frame.NewWriter(conn)}, draws
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.toClient.GiveUp(unreadTime, func() bool {
+	s.ToClient.GiveUp(unreadTime, func() bool {
 		s.because(closedIdle)
 		return true
 	})
@@ -56,7 +56,7 @@ func (s *session) closedFor() reason {
 // endFor ends the session at once. Any goroutine may call it.
 func (s *session) endFor(why reason, told fault.Error) {
 	s.because(why)
-	s.toClient.Farewell(wire.AppendError(nil, "FATAL", told))
+	s.ToClient.Farewell(wire.AppendError(nil, "FATAL", told))
 	s.cancel() // ends a wait for IDs; not sooner, or the connection could end before the client reads why
 	s.conn.Close()
 }

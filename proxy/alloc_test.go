@@ -52,7 +52,8 @@ func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
 	s.requests = requests{
 		ends: &s.ends, registry: &proxy.registry, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		answers: answers{
-			sources: &proxy.sources, permission: all, segments: &tags{}, toClient: s.toClient, counts: &s.counts,
+			sources: &proxy.sources, permission: all, segments: &tags{}, counts: &s.counts,
+			Replies: frame.Replies{Buffers: proxy.sources.buffers, ToClient: s.toClient},
 		},
 	}
 	s.replies = replies{

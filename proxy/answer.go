@@ -41,19 +41,18 @@ type sources struct {
 }
 
 // answers draws what the batches of one session ask for, and writes the replies. It belongs to the goroutine that reads
-// the client. A session has a buffer for replies only between its first answer and their writing.
+// the client.
 type answers struct {
 	*sources
 	permission *statement.Permission // nil: the database is not listed
 	segments   Segments              // nil: none
 	ctx        context.Context       // ends with the session
-	toClient   *frame.Writer
 	counts     *answerCounts
+	frame.Replies
 
 	waited        time.Duration // for what the present answer needs; 0: not at all
 	slow          int64         // answers that waited
 	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
-	out           []byte        // replies not yet written to the client; nil: none
 }
 
 // may checks condition 2 of doc.go.
@@ -73,7 +72,7 @@ func (a *answers) answer(c *conversation.Conversation, isQuery bool, held []byte
 		done, err = a.answerBatch(c, held)
 	}
 	if done {
-		a.out = wire.AppendReady(a.out, c.Status())
+		a.Out = wire.AppendReady(a.Out, c.Status())
 	}
 	return done, err
 }
@@ -142,14 +141,14 @@ func (a *answers) count(k statement.FormKind, statements, values int) {
 
 // writeQuery answers a Query: RowDescription, one DataRow a row, CommandComplete.
 func (a *answers) writeQuery(f *statement.Form) error {
-	if err := a.gather(); err != nil {
+	if err := a.Gather(); err != nil {
 		return err
 	}
-	a.out = wire.AppendRowDescription(a.out, f, nil)
+	a.Out = wire.AppendRowDescription(a.Out, f, nil)
 	if err := a.writeRows(f, f.Rows, nil); err != nil {
 		return err
 	}
-	a.out = wire.AppendComplete(a.out, f.Rows)
+	a.Out = wire.AppendComplete(a.Out, f.Rows)
 	return nil
 }
 
@@ -157,17 +156,17 @@ func (a *answers) writeQuery(f *statement.Form) error {
 // BindComplete [RowDescription], one DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
 func (a *answers) writeRequests(u *conversation.Request, formats []uint16) error {
 	for left := u.Times; left > 0; left-- {
-		if err := a.gather(); err != nil {
+		if err := a.Gather(); err != nil {
 			return err
 		}
-		from := len(a.out)
+		from := len(a.Out)
 		value, after, err := a.writeRequest(u, formats)
 		if err != nil {
 			return err
 		}
 		// With after <= value a chunk was written in between.
 		if left > 1 && after > value && u.IDs() == 1 && u.Form.Tag == nil {
-			left -= a.writeAgain(u, formats, a.out[from:], value-from, after-from, left-1)
+			left -= a.writeAgain(u, formats, a.Out[from:], value-from, after-from, left-1)
 		}
 	}
 	return nil
@@ -177,28 +176,28 @@ func (a *answers) writeRequests(u *conversation.Request, formats []uint16) error
 // length included.
 func (a *answers) writeRequest(u *conversation.Request, formats []uint16) (value, after int, err error) {
 	if u.Parsed {
-		a.out = append(a.out, wire.ParseComplete...)
+		a.Out = append(a.Out, wire.ParseComplete...)
 	}
 	if u.Asked {
-		a.out = append(a.out, wire.NoParameters...)
-		a.out = wire.AppendRowDescription(a.out, u.Form, nil)
+		a.Out = append(a.Out, wire.NoParameters...)
+		a.Out = wire.AppendRowDescription(a.Out, u.Form, nil)
 	}
-	a.out = append(a.out, wire.BindComplete...)
+	a.Out = append(a.Out, wire.BindComplete...)
 	if u.Shown {
-		a.out = wire.AppendRowDescription(a.out, u.Form, formats)
+		a.Out = wire.AppendRowDescription(a.Out, u.Form, formats)
 	}
-	value = len(a.out) + frame.HeaderSize + 2
+	value = len(a.Out) + frame.HeaderSize + 2
 	if err := a.writeRows(u.Form, u.Rows, formats); err != nil {
 		return 0, 0, err
 	}
-	after = len(a.out)
+	after = len(a.Out)
 	if u.Suspends {
-		a.out = append(a.out, wire.PortalSuspended...)
+		a.Out = append(a.Out, wire.PortalSuspended...)
 	} else {
-		a.out = wire.AppendComplete(a.out, u.Rows)
+		a.Out = wire.AppendComplete(a.Out, u.Rows)
 	}
 	if u.Closed {
-		a.out = append(a.out, wire.CloseComplete...)
+		a.Out = append(a.Out, wire.CloseComplete...)
 	}
 	return value, after, nil
 }
@@ -207,19 +206,19 @@ func (a *answers) writeRequest(u *conversation.Request, formats []uint16) (value
 // reply[value:after] by the next ID. It returns how many it answered: as many as fit into the chunk and as are
 // consecutive.
 func (a *answers) writeAgain(u *conversation.Request, formats []uint16, reply []byte, value, after, n int) int {
-	n = min(n, (frame.ReplyChunk-len(a.out))/len(reply))
+	n = min(n, (frame.ReplyChunk-len(a.Out))/len(reply))
 	if n <= 0 {
 		return 0
 	}
 	first, n := a.runs.Consecutive(n)
 	text, format := u.Form.Columns[0].Text, wire.FormatOf(formats, 0)
 	for i := range n {
-		before := len(a.out)
-		a.out = append(a.out, reply[:value]...)
-		a.out = wire.AppendID(a.out, first+int64(i), text, format)
-		a.out = append(a.out, reply[after:]...)
-		if len(a.out)-before != len(reply) { // the ID has one more digit, so the lengths in front of it are wrong
-			a.out, n = a.out[:before], i
+		before := len(a.Out)
+		a.Out = append(a.Out, reply[:value]...)
+		a.Out = wire.AppendID(a.Out, first+int64(i), text, format)
+		a.Out = append(a.Out, reply[after:]...)
+		if len(a.Out)-before != len(reply) { // the ID has one more digit, so the lengths in front of it are wrong
+			a.Out, n = a.Out[:before], i
 			break
 		}
 	}
@@ -234,29 +233,16 @@ func (a *answers) writeRows(f *statement.Form, rows int, formats []uint16) error
 		from = &a.tagRuns
 	}
 	for range rows {
-		if err := a.gather(); err != nil {
+		if err := a.Gather(); err != nil {
 			return err
 		}
 		var at int
-		a.out, at = wire.Begin(a.out, wire.BackendDataRow)
-		a.out = binary.BigEndian.AppendUint16(a.out, uint16(len(f.Columns)))
+		a.Out, at = wire.Begin(a.Out, wire.BackendDataRow)
+		a.Out = binary.BigEndian.AppendUint16(a.Out, uint16(len(f.Columns)))
 		for i := range f.Columns {
-			a.out = wire.AppendID(a.out, from.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
+			a.Out = wire.AppendID(a.Out, from.Take(), f.Columns[i].Text, wire.FormatOf(formats, i))
 		}
-		a.out = wire.End(a.out, at)
-	}
-	return nil
-}
-
-// gather makes room for a reply. When the replies before it fill a chunk, it writes them first.
-func (a *answers) gather() error {
-	if len(a.out) >= frame.ReplyChunk {
-		if err := a.flush(); err != nil {
-			return err
-		}
-	}
-	if a.out == nil {
-		a.out = a.buffers.GetReplies()
+		a.Out = wire.End(a.Out, at)
 	}
 	return nil
 }
@@ -339,17 +325,4 @@ func (s *sources) decline(err error, statements int) {
 		why = min(s.whyNot(err), declines-1)
 	}
 	s.counters.declined[why].Add(int64(statements))
-}
-
-// flush writes the replies to the client.
-func (a *answers) flush() error {
-	if len(a.out) == 0 {
-		return nil
-	}
-	if err := a.toClient.Write(a.out); err != nil {
-		return err
-	}
-	a.buffers.PutReplies(a.out)
-	a.out = nil
-	return nil
 }

@@ -112,7 +112,7 @@ func (r *requests) clientGone(cause error) error {
 // flush writes the local replies to the client, then what is committed to upstream. The order matters: a local reply
 // comes before the replies to anything that is forwarded after it.
 func (r *requests) flush() error {
-	if err := r.answers.flush(); err != nil {
+	if err := r.answers.Flush(); err != nil {
 		return err
 	}
 	return r.flushCommitted()

@@ -181,7 +181,7 @@ func (p *Proxy) open(
 		ends: &s.ends, registry: &p.registry, fromClient: frame.NewInbox(client, p.sources.buffers),
 		answers: answers{
 			sources: &p.sources, permission: permission, segments: segments, ctx: ctx,
-			toClient: s.toClient, counts: &s.counts,
+			Replies: frame.Replies{Buffers: p.sources.buffers, ToClient: s.toClient}, counts: &s.counts,
 		},
 	}
 	s.replies = replies{

@@ -15,6 +15,7 @@
 //	syscall_*      the system calls: raw where that is faster and safe, else plain
 //	outlet.go      writes by descriptor
 //	writer.go      Writer: whole messages to a client, one writer at a time
+//	replies.go     Replies: local replies that are not yet written
 //	watch.go       ends a write that nobody needs any more, while the peer takes nothing
 //	peer_linux.go  what the kernel knows of the peer: has it ended, what has it not taken
 //
