@@ -24,15 +24,19 @@ var (
 func lookUp(text []byte) (*Select, bool) {
 	switch {
 	case same(text, postgresJS):
-		return nothing(target{"oid", Null(OID)}, target{"typarray", Null(OID)}), true
+		return nothing(null("oid", OID), null("typarray", OID)), true
 	case same(text, psycopg2):
-		return nothing(target{"oid", Null(OID)}, target{"typarray", Null(OID)}), true
+		return nothing(null("oid", OID), null("typarray", OID)), true
 	case same(text, psqlODBC):
-		return nothing(target{"oid", Null(OID)}, target{"typbasetype", Null(OID)}), true
+		return nothing(null("oid", OID), null("typbasetype", OID)), true
 	case same(text, pdoPgsql):
-		return nothing(target{"relname", Null(Name)}), true
+		return nothing(null("relname", Name)), true
 	}
 	return nil, false
+}
+
+func null(label string, oid uint32) target {
+	return target{label: label, operands: []operand{{value: Null(oid)}}}
 }
 
 // nothing is a Select with columns and no rows.

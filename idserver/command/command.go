@@ -80,7 +80,7 @@ type (
 		Types []uint32
 		Query Query
 	}
-	// Execute is EXECUTE name (arguments). Value.Assign converts an argument to the parameter's type.
+	// Execute is EXECUTE name (arguments). Value.To converts an argument to the parameter's type.
 	Execute struct {
 		Name      string
 		Arguments []Value

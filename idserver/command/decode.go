@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"pgflurry/fault"
-	"pgflurry/proxy/statement"
 )
 
 // Decode reads the value of a parameter, of a type that Types returned. nil is NULL.
@@ -19,14 +18,9 @@ func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		return Value{oid: Unknown, text: text}.to(oid)
+		return Value{oid: Unknown, text: text}.To(oid)
 	case kindOf(oid) == kindString:
 		text, err := decodeText(raw)
-		if err == nil && oid == Name && len(text) > statement.IdentifierBytes {
-			err = fault.Errorf(codeNameTooLong, "",
-				"identifier too long: a parameter of type name has %d bytes, more than %d",
-				len(text), statement.IdentifierBytes)
-		}
 		return Value{oid: oid, text: text}, err
 	}
 	return decodeBinary(oid, raw)
@@ -53,8 +47,6 @@ func decodeBinary(oid uint32, raw []byte) (Value, error) {
 		v.number = int64(int16(binary.BigEndian.Uint16(raw)))
 	case Int4:
 		v.number = int64(int32(binary.BigEndian.Uint32(raw)))
-	case OID:
-		v.number = int64(binary.BigEndian.Uint32(raw))
 	case Int8:
 		v.number = int64(binary.BigEndian.Uint64(raw))
 	}

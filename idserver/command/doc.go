@@ -3,17 +3,20 @@
 //
 //	text ─► read.go ─► statements ─► statement.Match ─► Draw
 //	                        └──────► tokens.Reader ─┬─► transaction, setting, cursor, prepared: the other commands
-//	                                                └─► query ─► select ─► expression ─► typename: Select
+//	                                                └─► query ─► select ─► operand, type: Select
 //
 //	query.go: the query of a statement: IDs, or a Select, which has no table
 //	catalog.go: lookups of drivers in the catalogs, answered without rows
-//	node.go, function.go: what an expression becomes, and what it may call
-//	value.go, cast.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
+//	function.go: what a SELECT may call
+//	value.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
 //
 // The grammar is functions over a tokens.Reader. No file needs one that needs it, directly or through others.
 //
 // A text becomes commands, or one error. The error has what a client may read: SQLSTATE, sentence, hint. If one
 // statement of a text has no answer, the whole text is refused before anything in it runs.
+//
+// A column of a Select is a constant, a parameter or a call, with one cast and a label at most. Nothing is nested. That
+// serves every driver of docs/clients.md.
 //
 // A session knows settings, transactions, prepared statements, cursors and IDs. This package knows none of them. A
 // SELECT asks an Environment for what it needs of the session.

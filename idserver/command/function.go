@@ -23,41 +23,42 @@ type Environment interface {
 	Set(name string, value *string, local bool) (string, error)
 }
 
-// function is a function that a SELECT may call.
+// function is what a SELECT may ask the session: a call, or a keyword that stands for a value.
 type function struct {
-	name      string
-	arguments []uint32
 	result    uint32
-	strict    bool // NULL for a NULL
+	keyword   bool // without brackets
+	arguments []uint32
+	least     int // how many arguments there have to be
 	call      func(env Environment, arguments []Value) (Value, error)
 }
 
-// functions returns all functions of a name. They differ in the number of arguments.
-func functions(name string) []function {
-	switch name {
-	case "version":
-		return plain(name, Text, func(env Environment) Value { return textValue(env.Version()) })
-	case "current_database", "current_catalog":
-		return plain(name, Name, func(env Environment) Value { return nameValue(env.Database()) })
-	case "current_schema":
-		return plain(name, Name, func(Environment) Value { return nameValue("public") })
-	case "current_user", "session_user", "user", "current_role":
-		return plain(name, Name, func(env Environment) Value { return nameValue(env.User()) })
-	case "pg_backend_pid":
-		return plain(name, Int4, func(env Environment) Value { return Value{oid: Int4, number: int64(env.PID())} })
-	case "pg_is_in_recovery":
-		return plain(name, Bool, func(Environment) Value { return boolValue(false) })
-	case "pg_advisory_unlock_all":
-		return plain(name, Void, func(Environment) Value { return Value{oid: Void} })
-	case "current_setting":
-		return []function{
-			{name, []uint32{Text}, Text, true, currentSetting},
-			{name, []uint32{Text, Bool}, Text, true, currentSetting},
-		}
-	case "set_config":
-		return []function{{name, []uint32{Text, Text, Bool}, Text, false, setConfig}}
-	}
-	return nil
+var functions = map[string]function{
+	"version":                {result: Text, call: texts(Text, Environment.Version)},
+	"current_database":       {result: Name, call: texts(Name, Environment.Database)},
+	"current_catalog":        {result: Name, keyword: true, call: texts(Name, Environment.Database)},
+	"current_schema":         {result: Name, keyword: true, call: always(Value{oid: Name, text: "public"})},
+	"current_user":           {result: Name, keyword: true, call: texts(Name, Environment.User)},
+	"current_role":           {result: Name, keyword: true, call: texts(Name, Environment.User)},
+	"session_user":           {result: Name, keyword: true, call: texts(Name, Environment.User)},
+	"user":                   {result: Name, keyword: true, call: texts(Name, Environment.User)},
+	"pg_backend_pid":         {result: Int4, call: backendPID},
+	"pg_is_in_recovery":      {result: Bool, call: always(boolValue(false))},
+	"pg_advisory_unlock_all": {result: Void, call: always(Value{oid: Void})},
+	"current_setting":        {result: Text, arguments: []uint32{Text, Bool}, least: 1, call: currentSetting},
+	"set_config":             {result: Text, arguments: []uint32{Text, Text, Bool}, least: 3, call: setConfig},
+}
+
+// texts is a function without arguments.
+func texts(oid uint32, text func(Environment) string) func(Environment, []Value) (Value, error) {
+	return func(env Environment, _ []Value) (Value, error) { return Value{oid: oid, text: text(env)}, nil }
+}
+
+func always(v Value) func(Environment, []Value) (Value, error) {
+	return func(Environment, []Value) (Value, error) { return v, nil }
+}
+
+func backendPID(env Environment, _ []Value) (Value, error) {
+	return Value{oid: Int4, number: int64(env.PID())}, nil
 }
 
 func noFunction(name string, types []uint32) fault.Error {
@@ -70,30 +71,15 @@ func noFunction(name string, types []uint32) fault.Error {
 		"function %s(%s) does not exist", name, tokens.Quote(strings.Join(names, ", ")))
 }
 
-func plain(name string, result uint32, value func(Environment) Value) []function {
-	return []function{{name: name, result: result, call: func(env Environment, _ []Value) (Value, error) {
-		return value(env), nil
-	}}}
-}
-
-// isWord says whether the name is a keyword that stands for a value, without brackets.
-func isWord(name string) bool {
-	switch name {
-	case "current_catalog", "current_schema", "current_user", "session_user", "user", "current_role":
-		return true
-	}
-	return false
-}
-
-// isCall says whether the name is a function's, with brackets.
-func isCall(name string) bool { return !isWord(name) || name == "current_schema" }
-
-func nameValue(s string) Value { return Value{oid: Name, text: s} }
-
 func currentSetting(env Environment, arguments []Value) (Value, error) {
+	for _, v := range arguments {
+		if v.null {
+			return Null(Text), nil
+		}
+	}
 	name := arguments[0].text
 	if value, known := env.Setting(name); known {
-		return textValue(value), nil
+		return Value{oid: Text, text: value}, nil
 	}
 	if len(arguments) > 1 && arguments[1].number != 0 {
 		return Null(Text), nil
@@ -110,5 +96,5 @@ func setConfig(env Environment, arguments []Value) (Value, error) {
 		value = &arguments[1].text
 	}
 	now, err := env.Set(arguments[0].text, value, arguments[2].number != 0)
-	return textValue(now), err
+	return Value{oid: Text, text: now}, err
 }

@@ -27,7 +27,8 @@ func TestInvariant5AnErrorIsASCIIAndShort(t *testing.T) {
 	for _, sql := range []string{
 		long, "SELECT '" + long + "'::int4", "SELECT * FROM \"" + long, "COMMIT \"" + long + `"`, "'" + long + "'",
 		"SET " + long,
-		"SELECT current_setting('" + long + "'::int4)", "SELECT 1 AS " + strings.Repeat("x", 8000), "BEGIN /*" + long,
+		"SELECT current_setting('" + long + "', '" + long + "'::int4)",
+		"SELECT 1 AS " + strings.Repeat("x", 8000), "BEGIN /*" + long,
 		"SELECT * FROM t WHERE " + strings.Repeat("x", 8000), "select \x01\x7f\u2028",
 	} {
 		_, err := command.Read([]byte(sql))
@@ -126,7 +127,7 @@ func TestInvariant6ACommandIsSharedAndDoesNotReferToItsText(t *testing.T) {
 	var sharing sync.WaitGroup
 	for i := range 4 { // for the race detector
 		sharing.Go(func() {
-			types, err := query.Types([]uint32{0, 0, []uint32{command.Int2, command.Bool, command.OID, 0}[i]})
+			types, err := query.Types([]uint32{0, 0, []uint32{command.Int2, command.Bool, command.Int8, 0}[i]})
 			if err != nil || query.Columns(types)[2].Type != types[2] {
 				t.Errorf("the types are %v, %v, the columns %v", types, err, query.Columns(types))
 			}

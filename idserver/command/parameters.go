@@ -9,7 +9,7 @@ func startTypes(declared []uint32, params int) ([]uint32, error) {
 		if oid == Unknown {
 			oid = 0
 		}
-		if _, known := typeOf(oid); oid == Void || oid != 0 && !known {
+		if kind := kindOf(oid); oid == Name || oid != 0 && oid != Bool && kind == kindOther {
 			return nil, fault.Errorf(codeNotSupported, hintTypes, "parameter $%d has the type with OID %d", i+1, oid)
 		}
 		types[i] = oid
@@ -17,7 +17,7 @@ func startTypes(declared []uint32, params int) ([]uint32, error) {
 	return types, nil
 }
 
-const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text, varchar, name or oid."
+const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text or varchar."
 
 // Determined refuses a parameter that has no type.
 func Determined(types []uint32) error {

@@ -2,6 +2,9 @@ package command
 
 import "pgflurry/idserver/command/tokens"
 
+// maxArguments is PostgreSQL's limit for a function. Here it also holds for PREPARE and EXECUTE.
+const maxArguments = 100
+
 // readDiscard reads what follows DISCARD.
 func readDiscard(r *tokens.Reader) (Command, error) {
 	switch r.Keyword("all", "plans", "temp", "temporary", "sequences") {
@@ -81,13 +84,9 @@ func readExecute(r *tokens.Reader) (Command, error) {
 		return command, nil
 	}
 	for {
-		e, err := readExpression(r, 0)
+		value, err := readConstant(r)
 		if err != nil {
 			return nil, err
-		}
-		value, constant := e.node.(Value)
-		if !constant {
-			return nil, r.Refuse()
 		}
 		if len(command.Arguments) == maxArguments {
 			return nil, r.Refuse()

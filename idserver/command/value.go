@@ -33,8 +33,6 @@ func (v Value) Size() int { return 8 + len(v.text) }
 // Null is NULL of a type.
 func Null(oid uint32) Value { return Value{oid: oid, null: true} }
 
-func textValue(s string) Value { return Value{oid: Text, text: s} }
-
 func boolValue(b bool) Value {
 	if b {
 		return Value{oid: Bool, number: 1}
@@ -63,7 +61,7 @@ func (v Value) appendText(b []byte) []byte {
 	switch v.oid {
 	case Bool:
 		return append(b, "ft"[v.number])
-	case Int2, Int4, Int8, OID:
+	case Int2, Int4, Int8:
 		return strconv.AppendInt(b, v.number, 10)
 	}
 	return append(b, v.text...) // nothing for void
@@ -75,7 +73,7 @@ func (v Value) appendBinary(b []byte) []byte {
 		return append(b, byte(v.number))
 	case Int2:
 		return binary.BigEndian.AppendUint16(b, uint16(v.number))
-	case Int4, OID:
+	case Int4:
 		return binary.BigEndian.AppendUint32(b, uint32(v.number))
 	case Int8:
 		return binary.BigEndian.AppendUint64(b, uint64(v.number))
@@ -86,16 +84,37 @@ func (v Value) appendBinary(b []byte) []byte {
 // spaces are the characters that PostgreSQL's isspace() skips around a number.
 const spaces = " \t\n\v\f\r"
 
+// To converts the value to another type, through its text.
+func (v Value) To(oid uint32) (Value, error) {
+	if v.oid == oid {
+		return v, nil
+	}
+	if err := converts(v.oid, oid); err != nil {
+		return Value{}, err
+	}
+	text := v.text
+	switch {
+	case v.null:
+		return Null(oid), nil
+	case v.oid == Bool:
+		text = strconv.FormatBool(v.number != 0)
+	case kindOf(v.oid) == kindInteger:
+		text = strconv.FormatInt(v.number, 10)
+	}
+	switch {
+	case oid == Bool:
+		return parseBool(text)
+	case kindOf(oid) == kindInteger:
+		return parseInteger(text, oid)
+	}
+	return Value{oid: oid, text: text}, nil
+}
+
 // parseInteger reads a number as PostgreSQL 15 does.
 func parseInteger(text string, oid uint32) (Value, error) {
-	digits := strings.Trim(text, spaces)
-	digits = strings.TrimPrefix(digits, "+")
-	bits := map[uint32]int{Int2: 16, Int4: 32, Int8: 64, OID: 64}[oid]
-	n, err := strconv.ParseInt(digits, 10, bits)
-	if err == nil && digits[0] != '+' && (oid != OID || -1<<31 <= n && n < 1<<32) {
-		if oid == OID {
-			n = int64(uint32(n))
-		}
+	digits := strings.TrimPrefix(strings.Trim(text, spaces), "+")
+	n, err := strconv.ParseInt(digits, 10, map[uint32]int{Int2: 16, Int4: 32, Int8: 64}[oid])
+	if err == nil && digits[0] != '+' {
 		return Value{oid: oid, number: n}, nil
 	}
 	if onlyDigits := strings.TrimPrefix(digits, "-"); onlyDigits != "" && strings.Trim(onlyDigits, "0123456789") == "" {

@@ -101,7 +101,7 @@ func (s *Session) executed(c command.Execute) (Rows, error) {
 	}
 	params := make([]command.Value, len(c.Arguments))
 	for i, argument := range c.Arguments {
-		if params[i], err = argument.Assign(of.types[i]); err != nil {
+		if params[i], err = argument.To(of.types[i]); err != nil {
 			return Rows{}, err
 		}
 	}
