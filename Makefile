@@ -7,7 +7,7 @@ ci:
 
 # Everything, whatever has changed.
 nightly:
-	CI_SINCE=never .ci/run install lint tests mutants ha versions fuzz demo images fresh_whole
+	CI_SINCE=never PGFLURRY_TEST_VOLUME=full .ci/run install lint tests mutants ha versions fuzz demo images fresh_whole
 
 lint tests mutants versions fuzz demo images fresh_root fresh_whole:
 	.ci/run $@

@@ -37,8 +37,9 @@
 // # Words
 //
 // Words are conversations that nobody wrote, over an alphabet of commands. All words up to three letters are tried, in
-// and out of a transaction block, in text and in binary. Words that cost a session each are only tried in text. Some
-// words of four letters follow (letters_test.go). A session says many words and clears up after each, until a word
+// and out of a transaction block, in text and in binary. In everyday runs (package volume) each is tried in about one
+// of these four ways. Words that cost a session each are only tried in text. Some words of four letters follow
+// (letters_test.go). A session says many words and clears up after each, until a word
 // forces the proxy to relay only. words_test.go has words of two letters in a new session each. It also has long random
 // words, and cuts them down to the shortest word that still differs. All words of four letters: go test ./tests/wire
 // -run Letters -args -letters=4. Random words for an hour: go test ./tests/wire -timeout 0 -run RandomWords -args
@@ -51,8 +52,8 @@
 //
 // # Ways
 //
-// Each conversation goes several ways, and one of them is inside TLS. vanish_test.go has clients that vanish at any
-// byte.
+// Each conversation goes several ways, and one of them is inside TLS. Everyday runs draw one or two of them.
+// vanish_test.go has clients that vanish at any byte.
 //
 // The test reads bytes with github.com/jackc/pgproto3/v2, which shares no code with the proxy's codec.
 package wire

@@ -24,6 +24,7 @@ import (
 	"pgflurry/proxy/wire"
 	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // Compares a session without PostgreSQL with one at PostgreSQL. Both get the same messages. The transcripts may differ
@@ -53,7 +54,7 @@ func newInside(t *testing.T) *inside {
 		Unavailable: func(err error) fault.Error {
 			return fault.Error{SQLState: "P0002", Message: err.Error()}
 		},
-		Parameters: func() map[string]string { return reported(t, url) },
+		Parameters: sync.OnceValue(func() map[string]string { return reported(t, url) }),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +296,7 @@ func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
 		return
 	}
 	r := rand.New(rand.NewPCG(seed, 17))
-	for range 500 {
+	for range volume.Of(150, 500) {
 		if !x.check(t, drawInside(r)) {
 			return
 		}
