@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/tests/support/race"
-
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"pgflurry/tests/support/race"
+	"pgflurry/tests/support/volume"
 )
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func histories() int {
 	if race.Enabled {
 		return 200
 	}
-	return 1000
+	return volume.Of(200, 1000)
 }
 
 // The worlds in which no ID may come twice.
