@@ -16,6 +16,7 @@ import (
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // A storm is several proxies and the function that draw from one namespace as fast as they can, while one fault follows
@@ -53,11 +54,12 @@ type node struct {
 	url   atomic.Pointer[string] // of the proxy that runs now
 }
 
-// enough ends an ordinary run, most a long one (PGFLURRY_TEST_STORM).
+// enough ends an ordinary run.
+var enough = volume.Of[int64](1_000_000, 10_000_000)
+
 const (
-	enough = 10_000_000
-	most   = 1_000_000_000
-	memory = 1 << 30 // bytes that the recorder takes before it writes to files
+	most   = 1_000_000_000 // ends a long run (PGFLURRY_TEST_STORM)
+	memory = 1 << 30       // bytes that the recorder takes before it writes to files
 )
 
 func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
