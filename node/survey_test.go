@@ -32,6 +32,8 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	first.answers(t)
 	second := surveyed(t, direct, "lease_surveyor", "second")
 	second.answers(t)
+	// so that its worker rests for longer than a survey may take to come
+	second.until(t, "a renewal", func(s report.State) bool { return s.Lease.Renewals["ok"] > 0 })
 	w := first.until(t, "two workers that are held", func(s report.State) bool {
 		return s.Workers.Counts["held"] == 2 && s.Workers.Problem == ""
 	}).Workers

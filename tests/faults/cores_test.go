@@ -12,8 +12,11 @@ import (
 	"pgflurry/fresh"
 	"pgflurry/generator"
 	"pgflurry/lease"
+	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // A core is one proxy without the wire: keeper, clock and generator, joined as serve joins them.
@@ -59,7 +62,10 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	id := ask[string](r, "SELECT id::text FROM pgflurry.namespace")
+	space, err := namespace.Read(server.Within(r.t), r.conn)
+	if err != nil {
+		r.t.Fatal(err)
+	}
 	turns := make(chan struct{}, 16)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -72,12 +78,12 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 	for i := range all {
 		clock := lease.NewClock(time.Millisecond)
 		c := &core{}
-		c.generator, err = generator.New(generator.Settings{Layout: generator.DefaultLayout(), Now: clock.Now})
+		c.generator, err = generator.New(generator.Settings{Layout: space.Layout, Now: clock.Now})
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		s := settings
-		s.Namespace, s.Clock, s.Issuer, s.Node = id, clock, c.generator, fmt.Sprint("node ", i)
+		s.Namespace, s.Clock, s.Issuer, s.Node = space.ID, clock, c.generator, fmt.Sprint("node ", i)
 		s.Store = briefStore{lease.NewPostgres(config, fresh.Rules{}), turns}
 		if c.keeper, err = lease.NewKeeper(s); err != nil {
 			r.t.Fatal(err)
@@ -101,7 +107,8 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 
 func TestWhenEveryWorkerIsTakenNoTwoAreTheSameAndOneMoreProxyRelays(t *testing.T) {
 	server.NoLeak(t)
-	r := &room{t: t, direct: server.Migrated(t)}
+	layout, workers := volume.Of("41/0/6/12", "41/0/10/12"), volume.Of(int64(64), 1024)
+	r := &room{t: t, direct: server.MigratedWith(t, migrations.Settings{Layout: layout})}
 	r.switchTo(r.direct)
 	n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'")
 	holders := map[int64]int{}
@@ -111,23 +118,23 @@ func TestWhenEveryWorkerIsTakenNoTwoAreTheSameAndOneMoreProxyRelays(t *testing.T
 		if err != nil {
 			t.Fatal(err)
 		}
-		worker := id >> 12 & 1023
+		worker := id >> 12 & (workers - 1)
 		if other, taken := holders[worker]; taken {
 			t.Errorf("worker %d is taken by cores %d and %d", worker, other, i)
 		}
 		holders[worker] = i
 	}
-	if n != 1008 || len(holders) != n {
-		t.Errorf("%d workers are taken of %d, expected 1008", len(holders), n)
+	if n != int(workers)-16 || len(holders) != n {
+		t.Errorf("%d workers are taken of %d, expected %d", len(holders), n, workers-16)
 	}
 	late := program.ServeUnleased(t, r.direct, "one more")
-	late.Line("no worker is free", "1008 workers")
+	late.Line("no worker is free", fmt.Sprint(n, " workers"))
 	late.Line("are answered from memory") // it says so once it has a worker
 	conn := server.Connect(t, late.URL)
 	for range 100 {
 		id, err := one(conn)
-		if err != nil || id>>12&1023 != function {
-			t.Fatalf("ID %d of worker %d, %v; expected the function's", id, id>>12&1023, err)
+		if worker := id >> 12 & (workers - 1); err != nil || worker != function {
+			t.Fatalf("ID %d of worker %d, %v; expected the function's", id, worker, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgflurry/generator"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // The worker is a hash of the host's name, modulo 32. Without a name it is random from 0 to 15. Ten pods of one
@@ -86,7 +87,8 @@ func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 
 	h := newHouse(t, "41/0/10/12")
 	steady := h.start("pod-5", h.url).granted()
-	for range 205 {
+	rounds := volume.Of(20, 205)
+	for range rounds {
 		var round sync.WaitGroup
 		for i := range 5 {
 			round.Go(func() {
@@ -99,8 +101,8 @@ func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 		steady.draw(10)
 	}
 	steady.end()
-	if n := h.ids.Len(); n != 205*60 {
-		t.Errorf("%d IDs, expected %d", n, 205*60)
+	if n, want := h.ids.Len(), int64(rounds*60); n != want {
+		t.Errorf("%d IDs, expected %d", n, want)
 	}
 }
 

@@ -15,12 +15,15 @@ import (
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
 
+// many strangers come at once.
+var many = volume.Of(4000, 20_000)
+
 const (
-	many = 20_000
 	// spare is the number of descriptors that the test needs for itself.
 	spare = 200
 	// sources is the number of addresses that the strangers use: 127.0.0.2 and those after it.

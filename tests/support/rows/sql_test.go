@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,9 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
-func TestMain(m *testing.M) { server.Main(m) }
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", volume.Of("30", "100")); err != nil {
+		panic(err)
+	}
+	server.Main(m)
+}
 
 // anyStatement picks one of the statements.
 func anyStatement(t *rapid.T) string {
