@@ -33,9 +33,13 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 		return err
 	}
 	l.out = appendAuthentication(l.out, wire.AuthDone, nil)
-	if err := v.register.admit(s, v.rules.Load().maxSessions, known.Allows); err != nil {
+	if v.draining.Load() {
+		return refuseWith(loginLimit, fault.NotAccepting)
+	}
+	if err := v.places.take(s.user, v.rules.Load().maxSessions, known.Allows); err != nil {
 		return refuseWith(loginLimit, err.(fault.Error))
 	}
+	s.placed.Store(true)
 	if !v.stillListed(s.user) {
 		return refuseWith(loginRefused, errRemoved)
 	}
@@ -63,7 +67,7 @@ func (v *Server) stillListed(user string) bool {
 // greet sends everything that a client expects after its login.
 func (v *Server) greet(s *session, l *login, version uint32, options []wire.Parameter) error {
 	var secret []byte
-	s.pid, secret = v.keys.issue(&s.seen, version)
+	s.pid, secret = v.issueKey(s, version)
 	if err := v.begin(s, options); err != nil {
 		return err
 	}

@@ -110,8 +110,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			s, _ := quietSession(t, messages...)
 			s.before(t, prepares()...)
 			s.once(t)
-			if s.counts.answers[statement.FormSnowflake].Load()+s.counts.answers[statement.FormSnowflakes].Load()+
-				s.counts.answers[statement.FormSegment].Load() == 0 {
+			if s.counts.Answers[statement.FormSnowflake].Load()+s.counts.Answers[statement.FormSnowflakes].Load()+
+				s.counts.Answers[statement.FormSegment].Load() == 0 {
 				t.Fatal("nothing was answered")
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n > 0 {
@@ -130,7 +130,7 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 	s.before(t, prepares()...)
 	conn.writes = 0
 	s.once(t)
-	if n := s.counts.answers[statement.FormSnowflake].Load(); conn.writes != 1 || n != 50 {
+	if n := s.counts.Answers[statement.FormSnowflake].Load(); conn.writes != 1 || n != 50 {
 		t.Errorf("%d answers in %d writes; expected 50 in one", n, conn.writes)
 	}
 }

@@ -91,7 +91,7 @@ func (w *writer) rows(of *state.Session, p *state.Portal, most int) (n int, err 
 	if p.Rows.Form != nil {
 		err = w.ids(p, n)
 		if n > 0 && err == nil && p.FirstAnswer() {
-			w.counts.answered(p.Rows.Form)
+			w.counts.Answers[p.Rows.Form.Kind()].Add(1)
 		}
 		return n, err
 	}
@@ -123,7 +123,7 @@ func (w *writer) ids(p *state.Portal, n int) error {
 				if drawn, err = w.draw(p.Rows.Tag, min(left-i, draw.Portion)); err != nil {
 					return err
 				}
-				w.counts.drew(f, drawn)
+				w.counts.Drew(f.Kind(), drawn)
 			}
 			b = wire.AppendID(b, w.drawn.Take(), f.Columns[i].Text, wire.FormatOf(p.Formats, i))
 			drawn--

@@ -10,7 +10,7 @@
 //
 //	server.go    Settings and Server; rules.go has what may change meanwhile
 //	session.go   a client in the register: who it is, and why it ends
-//	register.go  all of them, and their places      sessions.go  drain; the end of those whose account is removed
+//	places.go    how many may be logged in          sessions.go  drain; the end of those whose account is removed
 //	keys.go      for cancel requests                stats.go     values for operators; counters.go has the counters
 //
 // Behind it a loop serves one client. It has the client's connection, its user, and where to draw. It knows nothing of

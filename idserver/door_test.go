@@ -190,23 +190,27 @@ func (h *hall) counts(how string, n int64) {
 	}
 }
 
+// nothingIsLeft fails the test if a session has left something behind.
+func (v *Server) nothingIsLeft(t testing.TB, key []byte) {
+	t.Helper()
+	all, _ := v.register.Open()
+	_, found := v.register.OfKey(string(key))
+	if len(all) != 0 || v.places.taken != 0 || len(v.places.ofUser) != 0 || found {
+		t.Errorf("sessions %d, places %d, users %v, a key %v; expected none", len(all), v.places.taken, v.places.ofUser,
+			found)
+	}
+}
+
 // empties waits until no client is left, as Drain does.
 func (h *hall) empties() { h.t.Helper(); h.has(0) }
 
 // has waits until only so many clients are left.
 func (h *hall) has(most int) {
 	h.t.Helper()
-	for {
-		h.server.register.mu.Lock()
-		left, changed := len(h.server.register.all), h.server.register.changed
-		h.server.register.mu.Unlock()
-		if left <= most {
-			return
-		}
-		select {
-		case <-changed:
-		case <-time.After(giveUp):
-			h.t.Fatalf("%d are left", left)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+	defer cancel()
+	if !h.server.register.AwaitLeft(ctx, most) {
+		left, _ := h.server.register.Open()
+		h.t.Fatalf("%d are left", len(left))
 	}
 }

@@ -274,9 +274,7 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 		if fault := log.String(); fault != "" {
 			t.Fatal(fault)
 		}
-		if left := len(server.register.all) + server.register.placed + len(server.keys.all); left > 0 {
-			t.Fatalf("%d things are left", left)
-		}
+		server.nothingIsLeft(t, nil)
 		for heard := conn.heard.Bytes(); len(heard) > 0; {
 			size := 1 + int(heard[1])<<24 + int(heard[2])<<16 + int(heard[3])<<8 + int(heard[4])
 			if heard[0] == 'E' && len(heard) > size || strings.IndexByte("RvE", heard[0]) < 0 {

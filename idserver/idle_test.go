@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 )
 
 func TestASessionWhoseClientSendsNothingForTooLongEnds(t *testing.T) {
@@ -72,8 +73,8 @@ func TestASessionWhoseClientReadsNothingEnds(t *testing.T) {
 			t.Errorf("the session ended with %v after %v; expected that a write gave up within %v", err, took,
 				2*unreadTime)
 		}
-		if why := s.closedFor(); why != closedIdle {
-			t.Errorf("it ended for the reason %q; expected %q", reasonLabels[why], reasonLabels[closedIdle])
+		if why := s.Closed(); why != frontend.ClosedIdle {
+			t.Errorf("it ended for the reason %q; expected %q", why, frontend.ClosedIdle)
 		}
 		client.Close()
 		far.Close()

@@ -78,8 +78,8 @@ func TestInvariant2NoIDWithoutAGrantAndTheSessionStays(t *testing.T) {
 	ids.fails.Store(nil)
 	x.says(x.query("SELECT next_snowflake()"), "<next_snowflake> (1) [SELECT 1] ZI")
 	answers := int64(0)
-	for kind := range x.s.counts.answers {
-		answers += x.s.counts.answers[kind].Load()
+	for kind := range x.s.counts.Answers {
+		answers += x.s.counts.Answers[kind].Load()
 	}
 	if answers != 1 {
 		t.Errorf("%d answers are counted; expected the one that gave an ID", answers)
@@ -168,7 +168,7 @@ func TestInvariant4NoLockIsHeldWhileAClientIsWaitedFor(t *testing.T) {
 	for range 200 { // far more than sockets take
 		stuck.send(&pgproto3.Query{String: "SELECT * FROM next_snowflakes(10000)"})
 	}
-	for stuck.s.ToClient.Idle() || stuck.s.counts.ids.Load() == 0 {
+	for stuck.s.ToClient.Idle() || stuck.s.counts.IDs.Load() == 0 {
 		runtime.Gosched()
 	}
 	for range 100 {

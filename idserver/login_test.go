@@ -290,10 +290,7 @@ func TestTheLimitOfAnAccountIsPostgreSQLsAndOnePlaceIsGivenBackOnce(t *testing.T
 		first.leaves()
 		h.empties()
 	}
-	r := &h.server.register
-	if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.all) != 0 {
-		t.Errorf("places %d, users %v, keys %d; expected none", r.placed, r.ofUser, len(h.server.keys.all))
-	}
+	h.server.nothingIsLeft(t, nil)
 	h.counts("limit", 3)
 }
 

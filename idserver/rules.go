@@ -29,5 +29,5 @@ type rules struct {
 // conditions are what may change while clients are here.
 type conditions struct {
 	rules    atomic.Pointer[rules]
-	draining atomic.Bool
+	draining *atomic.Bool
 }

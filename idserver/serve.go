@@ -4,11 +4,11 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"time"
 
 	"pgflurry/fault"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
@@ -21,11 +21,11 @@ func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, log
 	began := v.now()
 	_ = conn.SetDeadline(login) // before enter: a drain may shorten it
 	defer v.leave(s)
-	err := v.register.enter(s)
+	err := error(fault.NotAccepting)
 	var unsent []byte
-	if err == nil {
+	if v.register.Enter(s) {
 		l := v.newLogin(s)
-		err = s.apart(func() error { return v.admit(s, l, wanted, loggedIn) })
+		err = frontend.Apart(s.log, fault.Internal, func() error { return v.admit(s, l, wanted, loggedIn) })
 		unsent = l.out
 	}
 	v.countLogin(err)
@@ -37,7 +37,7 @@ func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, log
 	v.loginTimes.Observe(v.now().Sub(began))
 	s.log.Debug("session begins")
 	if err = conn.SetDeadline(time.Time{}); err == nil { // run sees a drain that has begun before
-		err = s.safely(s.run)
+		err = frontend.Safely(s.log, fault.Internal, s.run)
 	}
 	s.farewell(nil, err)
 	s.ended(err)
@@ -45,10 +45,10 @@ func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, log
 
 // leave ends a session: its place and its key are free afterwards.
 func (v *Server) leave(s *session) {
-	if s.pid != 0 {
-		v.keys.free(s.pid)
+	if s.placed.Load() {
+		v.places.give(s.user)
 	}
-	v.register.leave(s)
+	v.register.Leave(s)
 }
 
 // farewell tells the client why its session ends, if there is anything to say. It first writes what was not yet sent.
@@ -57,21 +57,21 @@ func (s *session) farewell(unsent []byte, err error) {
 	if !ok {
 		return
 	}
-	s.because(reasonOf(p))
+	s.Because(reasonOf(p))
 	s.ToClient.Farewell(wire.AppendError(unsent, "FATAL", p))
 }
 
 // reasonOf is why a session with this error ends.
-func reasonOf(p fault.Error) reason {
+func reasonOf(p fault.Error) frontend.Reason {
 	switch p {
 	case fault.Draining, fault.NotAccepting:
-		return closedDrain
+		return frontend.ClosedDrain
 	case errIdle:
-		return closedIdle
+		return frontend.ClosedIdle
 	case fault.Internal:
-		return closedFault
+		return frontend.ClosedFault
 	}
-	return closedProtocol
+	return frontend.ClosedProtocol
 }
 
 // left says that the client left by itself, or that its connection was closed without a word.
@@ -111,36 +111,13 @@ func (s *session) logRefusal(err error) {
 
 // ended logs the end of a session.
 func (s *session) ended(err error) {
-	why := s.closedFor()
+	why := s.Closed()
 	switch {
-	case why == closedProtocol:
+	case why == frontend.ClosedProtocol:
 		s.log.Warn("session ended by the proxy", "cause", err)
-	case why == closedIdle && errors.As(err, new(frame.WriteError)):
+	case why == frontend.ClosedIdle && errors.As(err, new(frame.WriteError)):
 		s.log.Info("session ended: its client reads nothing", "cause", err)
 	}
-	s.log.Debug("session ended", "cause", err, "reason", reasonLabels[why], "ids", s.counts.ids.Load(),
-		"numbers", s.counts.numbers.Load())
-}
-
-// apart runs f on a stack of its own. A login needs a deep one, which the session would otherwise keep for its whole
-// life.
-func (s *session) apart(f func() error) (err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err = s.safely(f)
-	}()
-	<-done
-	return err
-}
-
-// safely keeps a panic in one session from ending the others.
-func (s *session) safely(f func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			s.log.Error("a session failed; please report this", "fault", cause, "stack", string(debug.Stack()))
-			err = fault.Internal
-		}
-	}()
-	return f()
+	s.log.Debug("session ended", "cause", err, "reason", why.String(), "ids", s.counts.IDs.Load(),
+		"numbers", s.counts.Numbers.Load())
 }

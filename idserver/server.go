@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 	"pgflurry/idserver/attempts"
 	"pgflurry/idserver/state"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/scram"
+	"pgflurry/proxy/wire"
 	"pgflurry/recent"
 )
 
@@ -58,8 +61,9 @@ type Server struct {
 	source   source
 	now      func() time.Time // the clock of attempts and accounts
 
-	register   register
-	keys       keys
+	register   frontend.Registry[*session]
+	places     places
+	lastPID    atomic.Uint32
 	attempts   *attempts.Attempts
 	binder     scram.Binder
 	database   state.Database
@@ -80,9 +84,12 @@ func New(s Settings) (*Server, error) {
 	}
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable},
-		now: time.Now, register: newRegister(), keys: keys{all: make(map[int32]key)},
+		now: time.Now, places: places{ofUser: make(map[string]int)},
 		attempts: attempts.New(time.Now()), loginTimes: newLoginTimes(),
 	}
+	v.register.Begin()
+	v.draining = &v.register.Draining
+	v.lastPID.Store(rand.Uint32())
 	v.shown = recent.New(time.Second, v.show)
 	v.database = state.Database{Name: s.Database, Console: newConsole(s.Console, v.sessionsTable)}
 	if v.log == nil {
@@ -112,10 +119,9 @@ func (v *Server) Has(database string) bool { return database == v.settings.Datab
 // Cancels takes a CancelRequest as it came. It returns false if the key is of no session here. Otherwise it cancels
 // what the session does; a session that waits for its client does nothing.
 func (v *Server) Cancels(request []byte) bool {
-	of := v.keys.find(request)
-	if of == nil {
-		return false
+	of, found := v.register.OfKey(string(request[min(wire.StartupHead, len(request)):]))
+	if found {
+		of.cancelWork()
 	}
-	of.cancelWork()
-	return true
+	return found
 }

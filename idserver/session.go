@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/fault"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
@@ -20,9 +21,9 @@ type session struct {
 	log    *slog.Logger
 	user   string
 	since  time.Time
-	pid    int32        // of BackendKeyData
-	why    atomic.Int32 // why it ends: a reason
-	placed bool         // it has a place; only the register reads and writes this
+	pid    int32       // of BackendKeyData
+	placed atomic.Bool // it has a place; user is set before
+	frontend.Ending
 }
 
 // newSession makes the session of a client, which has to log in before it runs.
@@ -32,7 +33,7 @@ func newSession(conn net.Conn, of *conditions, draws *source, buffers *frame.Buf
 	s.Replies, s.source = frame.Replies{Buffers: buffers, ToClient: frame.NewWriter(conn)}, draws
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.ToClient.GiveUp(unreadTime, func() bool {
-		s.because(closedIdle)
+		s.Because(frontend.ClosedIdle)
 		return true
 	})
 	return s
@@ -42,20 +43,27 @@ func newSession(conn net.Conn, of *conditions, draws *source, buffers *frame.Buf
 // session ends. Otherwise it would keep its place and its replies for as long as the client likes.
 const unreadTime = 15 * time.Second
 
-// because notes why the session ends. Only the first call counts.
-func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
-
-// closedFor is why the session ended. If nobody called because, the client's connection was lost.
-func (s *session) closedFor() reason {
-	if r := reason(s.why.Load()); r != stillOpen {
-		return r
+// Closed is why the session ended; StillOpen if it had not logged in. If nobody called Because, the client's connection
+// was lost.
+func (s *session) Closed() frontend.Reason {
+	switch {
+	case !s.placed.Load():
+		return frontend.StillOpen
+	case s.Why() == frontend.StillOpen:
+		return frontend.ClosedClient
 	}
-	return closedClient
+	return s.Why()
 }
 
+// Interrupt makes the session check whether it has to end.
+func (s *session) Interrupt() { interrupt(s.conn) }
+
+// Kill ends the session because a drain's time is over.
+func (s *session) Kill() { s.endFor(frontend.ClosedDrain, fault.Draining) }
+
 // endFor ends the session at once. Any goroutine may call it.
-func (s *session) endFor(why reason, told fault.Error) {
-	s.because(why)
+func (s *session) endFor(why frontend.Reason, told fault.Error) {
+	s.Because(why)
 	s.ToClient.Farewell(wire.AppendError(nil, "FATAL", told))
 	s.cancel() // ends a wait for IDs; not sooner, or the connection could end before the client reads why
 	s.conn.Close()

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/tally"
 	"pgflurry/proxy/wire"
 	"pgflurry/report"
 )
@@ -15,24 +15,23 @@ import (
 // Stats adds up the counters of all sessions, as operators see them. It waits for no client. Each map has all its
 // labels, including those at zero. The name and the accounts are not the server's to tell.
 func (v *Server) Stats() report.IDDatabase {
-	r := &v.register
-	r.mu.Lock()
-	all, sum, placed := r.sessionsLocked(), r.ended, r.placed
-	r.mu.Unlock()
-
-	var open [tally.States]int
+	all, sum := v.register.Open()
+	var open [frontend.States]int
 	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
-		sum.add(s)
+		s.AddTo(&sum)
 		open[s.state()]++
 	}
 	limit := max(v.rules.Load().maxSessions, 0)
 	st := report.IDDatabase{
-		Opened: sum.opened, Open: tally.Labelled(tally.StateLabels[:], open[:]),
-		Limit: limit, Full: limit > 0 && placed >= limit,
-		Closed: tally.Labelled(reasonLabels[1:], sum.closed[1:]),
+		Opened: sum.Opened, Open: frontend.Labelled(frontend.StateLabels[:], open[:]),
+		Limit: limit, Full: v.places.full(limit),
+		Closed: sum.Closed(
+			frontend.ClosedClient, frontend.ClosedDrain, frontend.ClosedIdle, frontend.ClosedRemoved,
+			frontend.ClosedProtocol, frontend.ClosedFault,
+		),
 		Logins: make(map[string]int64, results), LoginsIn: v.loginTimes.Snapshot(),
-		IDs: sum.ids, Numbers: sum.numbers, ByKind: tally.Labelled(statement.FormKindLabels[:], sum.answers[:]),
-		Refused: tally.Labelled(refusalLabels[:], sum.refused[:]), ToClient: sum.toClient,
+		IDs: sum.IDs, Numbers: sum.Numbers, ByKind: frontend.Labelled(statement.FormKindLabels[:], sum.Answers[:]),
+		Refused: frontend.Labelled(refusalLabels[:], sum.Refused[:]), ToClient: sum.ToClient,
 	}
 	for i, label := range resultLabels {
 		st.Logins[label] = v.logins[i].Load()
@@ -55,13 +54,14 @@ type Session struct {
 // Sessions returns those that have logged in, the oldest first. It waits for no client.
 func (v *Server) Sessions() []Session {
 	var all []Session
-	for _, s := range v.register.sessions() {
-		if s.state() == tally.Login {
+	open, _ := v.register.Open()
+	for _, s := range open {
+		if s.state() == frontend.Login {
 			continue
 		}
 		one := Session{
 			User: s.user, Client: s.conn.RemoteAddr().String(), PID: s.pid, Since: s.since,
-			State: tally.StateLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
+			State: frontend.StateLabels[s.state()], IDs: s.counts.IDs.Load(), Numbers: s.counts.Numbers.Load(),
 		}
 		if name := s.application.Load(); name != nil {
 			one.Application = (*name)[:min(len(*name), wire.NameBytes)]
@@ -75,16 +75,16 @@ func (v *Server) Sessions() []Session {
 }
 
 // state may be called by any goroutine. A caller that sees the first status also sees all fields that were set before.
-func (s *session) state() tally.State {
+func (s *session) state() frontend.State {
 	switch s.status.Load() {
 	case 0:
-		return tally.Login
+		return frontend.Login
 	case wire.StatusTransaction:
-		return tally.InTransaction
+		return frontend.InTransaction
 	case wire.StatusFailed:
-		return tally.Failed
+		return frontend.Failed
 	}
-	return tally.Idle
+	return frontend.Idle
 }
 
 // shown is the table of SHOW SESSIONS, for all who ask. As in pg_stat_activity, it hides the application names and

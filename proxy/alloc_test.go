@@ -147,7 +147,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			s, _ := quietSession(request, nil)
 			s.prepares("")
 			s.once(t)
-			if s.counts.all() == 0 {
+			if s.counts.All() == 0 {
 				t.Fatal("nothing was answered")
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
@@ -166,8 +166,8 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := quietSession(request, nil)
 			s.once(t)
-			if writes := s.client.(*endless).writes; writes != 1 || s.counts.all() != 50 {
-				t.Errorf("%d answers in %d writes; expected 50 in one", s.counts.all(), writes)
+			if writes := s.client.(*endless).writes; writes != 1 || s.counts.All() != 50 {
+				t.Errorf("%d answers in %d writes; expected 50 in one", s.counts.All(), writes)
 			}
 			if writes := s.upstream.Conn.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
@@ -200,9 +200,9 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.conversation.Owed() != 0 || s.counts.all() != 0 {
+			if s.conversation.Owed() != 0 || s.counts.All() != 0 {
 				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
-					s.conversation.Owed(), s.counts.all())
+					s.conversation.Owed(), s.counts.All())
 			}
 		})
 	}

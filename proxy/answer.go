@@ -9,6 +9,7 @@ import (
 	"pgflurry/draw"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
@@ -47,7 +48,7 @@ type answers struct {
 	permission *statement.Permission // nil: the database is not listed
 	segments   Segments              // nil: none
 	ctx        context.Context       // ends with the session
-	counts     *answerCounts
+	counts     *frontend.Counts
 	frame.Replies
 
 	waited        time.Duration // for what the present answer needs; 0: not at all
@@ -130,13 +131,9 @@ func (a *answers) count(k statement.FormKind, statements, values int) {
 		a.slow += int64(statements)
 		a.counters.answeredSlowly(k, statements, a.waited)
 	} else {
-		a.counts.atOnce[k].Add(int64(statements))
+		a.counts.Answers[k].Add(int64(statements))
 	}
-	if k == statement.FormSegment {
-		a.counts.numbers.Add(int64(values))
-	} else {
-		a.counts.ids.Add(int64(values))
-	}
+	a.counts.Drew(k, values)
 }
 
 // writeQuery answers a Query: RowDescription, one DataRow a row, CommandComplete.

@@ -36,5 +36,6 @@ func (o once) sessionOf(packet startupPacket) *ends {
 	if !packet.cancel {
 		return nil
 	}
-	return o.registry.ofKey(string(packet.raw[keyOffset:]))
+	of, _ := o.registry.OfKey(string(packet.raw[keyOffset:]))
+	return of
 }

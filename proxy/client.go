@@ -5,6 +5,7 @@ import (
 
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
@@ -18,7 +19,7 @@ const maxPassword = 65535
 // requests are what the client sends. They belong to the goroutine that reads the client.
 type requests struct {
 	*ends
-	registry   *registry
+	registry   *frontend.Registry[*ends]
 	fromClient *frame.Inbox
 	answers    answers
 	before     prefix // not yet written to upstream; nil: nothing
@@ -85,7 +86,7 @@ func (r *requests) malformed(cause error) error {
 // mayRead runs before each read. While the proxy drains, a session that owes nothing ends here.
 func (r *requests) mayRead() error {
 	r.conversation.AwaitRoom()
-	if r.registry.draining.Load() && r.atRest() {
+	if r.registry.Draining.Load() && r.atRest() {
 		return clientError{failure: failDraining}
 	}
 	return nil

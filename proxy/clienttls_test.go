@@ -281,7 +281,7 @@ func TestADrainReachesAnIdleClientInsideTLS(t *testing.T) {
 	r.requestsTLS(trusted)
 	r.startsUp()
 	go r.proxy.Drain(over())
-	for !r.proxy.registry.draining.Load() {
+	for !r.proxy.registry.Draining.Load() {
 		runtime.Gosched()
 	}
 	if got := r.rest(r.client); !bytes.Contains(got, []byte("57P01")) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"time"
 
 	"pgflurry/proxy/admission"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/pgtls"
 )
 
@@ -48,21 +48,10 @@ func newConnection(ctx context.Context, conn net.Conn, id int64, a *admitted, lo
 // end is deferred. It also keeps a panic in one session from ending the others.
 func (c *connection) end() {
 	if fault := recover(); fault != nil {
-		logFault(c.log, fault)
+		frontend.LogPanic(c.log, fault)
 	}
 	c.client.Close()
 	c.keep()
 	c.conn.Close()
 	c.admitted.Leave()
-}
-
-// recoverTo keeps a panic in one session from ending the others.
-func recoverTo(log *slog.Logger) {
-	if fault := recover(); fault != nil {
-		logFault(log, fault)
-	}
-}
-
-func logFault(log *slog.Logger, fault any) {
-	log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
 }

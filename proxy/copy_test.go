@@ -158,7 +158,7 @@ func TestASessionThatOnlyRelaysIsSentAwayWhenTheDrainTimesOutAndNotBefore(t *tes
 	timeout, end := context.WithCancel(context.Background())
 	drained := make(chan struct{})
 	go func() { r.proxy.Drain(timeout); close(drained) }()
-	for !r.proxy.registry.draining.Load() {
+	for !r.proxy.registry.Draining.Load() {
 		runtime.Gosched()
 	}
 	r.reply(complete("COMMIT"), ready('I'))

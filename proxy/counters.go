@@ -20,20 +20,6 @@ type Stats struct {
 	report.Upstreams // without what is known of each host
 }
 
-// answerCounts are those of one session. Only the goroutine that reads the client adds to them.
-type answerCounts struct {
-	atOnce       [statement.FormKinds]atomic.Int64 // statements that did not wait
-	ids, numbers atomic.Int64
-}
-
-// all is how many statements were answered without waiting.
-func (c *answerCounts) all() (n int64) {
-	for k := range c.atOnce {
-		n += c.atOnce[k].Load()
-	}
-	return n
-}
-
 // result is the outcome of a login, of a connection to upstream, or of a cancel request.
 type result uint8
 

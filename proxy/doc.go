@@ -53,14 +53,14 @@
 // # The end
 //
 // Drain (proxy.go) ends all sessions. If another process takes over the listening socket, the caller first closes the
-// listener and calls Settle (registry.go). Then each accepted connection becomes a session, or ends. The next process
-// accepts those that still wait in the socket. Among them may be cancel requests: PostgreSQL made their keys, so any
-// proxy can pass them on.
+// listener and calls Settle. Then each accepted connection becomes a session, or ends. The next process accepts those
+// that still wait in the socket. Among them may be cancel requests: PostgreSQL made their keys, so any proxy can pass
+// them on.
 //
 // # Statistics, and the packages below
 //
 // counters.go has the values for operators and the counters behind them, and stats.go adds them up. decline.go says why
-// a statement was not answered, reason.go why a session ended.
+// a statement was not answered, errors.go why the proxy itself ends a session.
 //
 //   - conversation decides who answers.
 //   - admission decides who gives way before the login.
@@ -68,7 +68,7 @@
 //   - wire knows what the messages are.
 //   - statement knows which text is an answered form.
 //   - origin knows where a client comes from.
-//   - tally has the labels of metrics about clients.
+//   - frontend has the sessions, their counters, and why they ended.
 //   - scram exchanges passwords.
 //   - pgtls does TLS on both sides.
 //

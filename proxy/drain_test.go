@@ -17,20 +17,16 @@ import (
 func (r *rig) drains() (drained chan struct{}) {
 	drained = make(chan struct{})
 	go func() { r.proxy.Drain(context.Background()); close(drained) }()
-	for closed := false; !closed; runtime.Gosched() {
-		r.proxy.registry.mu.Lock()
-		closed = r.proxy.registry.closed // Drain sets it after it has interrupted the sessions
-		r.proxy.registry.mu.Unlock()
+	for !r.proxy.registry.IsClosed() { // Drain closes it after it has interrupted the sessions
+		runtime.Gosched()
 	}
 	return drained
 }
 
 // accepted returns when a connection was accepted that is no session yet.
 func (r *rig) accepted() {
-	for arriving := 0; arriving == 0; runtime.Gosched() {
-		r.proxy.registry.mu.Lock()
-		arriving = r.proxy.registry.arriving
-		r.proxy.registry.mu.Unlock()
+	for r.proxy.settled() {
+		runtime.Gosched()
 	}
 }
 

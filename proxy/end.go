@@ -12,6 +12,7 @@ import (
 	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
@@ -28,10 +29,9 @@ type ends struct {
 	connection   *admission.Connection
 	cancel       context.CancelFunc // of what the client's goroutine waits for
 	lost         func()             // upstream has ended the session
-	counts       answerCounts
-	key          string       // cancels its statements; guarded by registry.mu
-	leaving      atomic.Bool  // the client has left or is being sent away, so upstream's end needs no report
-	why          atomic.Int32 // why it ends: a reason
+	counts       frontend.Counts    // statements that did not wait
+	frontend.Ending
+	leaving atomic.Bool // the client has left or is being sent away, so upstream's end needs no report
 }
 
 var (
@@ -42,18 +42,23 @@ var (
 // errTerminated means that the client sent Terminate.
 var errTerminated = errors.New("session terminated")
 
-// because notes why the session ends. Only the first call counts.
-func (e *ends) because(r reason) { e.why.CompareAndSwap(int32(stillOpen), int32(r)) }
-
-// closedFor is why the session ended. If nobody called because, the client's connection was lost.
-func (e *ends) closedFor() reason {
+// Closed is why the session ended. If nobody called Because, the client's connection was lost.
+func (e *ends) Closed() frontend.Reason {
 	switch {
-	case e.why.Load() != int32(stillOpen):
-		return reason(e.why.Load())
+	case e.Why() != frontend.StillOpen:
+		return e.Why()
 	case e.connection.GaveWay():
-		return closedLimit
+		return frontend.ClosedLimit
 	}
-	return closedClient
+	return frontend.ClosedClient
+}
+
+// AddTo adds the session's counters.
+func (e *ends) AddTo(x *frontend.Sums) {
+	x.Opened++
+	x.Add(&e.counts)
+	x.ToUpstream += e.upstream.written.Load()
+	x.ToClient += e.toClient.Written()
 }
 
 // upstreamLost reports that upstream has ended a session that had logged in.
@@ -70,7 +75,7 @@ func clientLost(err error) bool {
 
 // lostClient logs once that the client's connection was lost. The client can be told nothing any more.
 func (e *ends) lostClient(err error) {
-	e.because(closedClient)
+	e.Because(frontend.ClosedClient)
 	if !e.leaving.Swap(true) {
 		e.log.Info("session ended: the client's connection was lost", "cause", err)
 	}
@@ -86,7 +91,7 @@ func (e *ends) inVain() bool {
 	if !frame.Ended(e.upstream.Conn) {
 		return false
 	}
-	e.because(closedUpstream)
+	e.Because(frontend.ClosedUpstream)
 	e.upstreamLost()
 	if !e.leaving.Swap(true) {
 		e.log.Info("session ended: upstream has ended it, and the client reads nothing of what is left")
@@ -112,14 +117,14 @@ func (e *ends) clientEnded(err error) {
 		e.lostClient(err)
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
 		// Upstream still executes what was sent before, and its replies go to the client while that listens.
-		e.because(closedClient)
+		e.Because(frontend.ClosedClient)
 		e.leaving.Store(true)
 		if half, ok := e.upstream.Conn.(interface{ CloseWrite() error }); ok &&
 			half.CloseWrite() == nil {
 			return
 		}
 	case errors.As(err, &own):
-		e.because(own.reason)
+		e.Because(own.reason)
 		if own.failure != failDraining {
 			e.log.Warn("session ended by the proxy", "cause", own)
 		}
@@ -166,7 +171,7 @@ func (e *ends) demoted() {
 
 // kill ends the session at once.
 func (e *ends) kill(f failure) {
-	e.because(f.reason)
+	e.Because(f.reason)
 	e.leaving.Store(true)
 	e.farewell(f)
 	e.closeBoth()
@@ -180,8 +185,11 @@ func (e *ends) closeBoth() {
 	e.client.Close()
 }
 
-// interrupt makes relayClient check whether the session should end.
-func (e *ends) interrupt() { _ = e.client.SetReadDeadline(longAgo) }
+// Kill ends the session because a drain's time is over.
+func (e *ends) Kill() { e.kill(failDraining) }
+
+// Interrupt makes relayClient check whether the session should end.
+func (e *ends) Interrupt() { _ = e.client.SetReadDeadline(longAgo) }
 
 // loginLate ends a session whose first ReadyForQuery has not come in time.
 func (e *ends) loginLate() {
@@ -198,7 +206,7 @@ func (e *ends) loginEnded(err error) {
 	}
 	var own clientError
 	if errors.As(err, &own) {
-		e.because(own.reason)
+		e.Because(own.reason)
 	}
 	if errors.As(err, &own) && !e.leaving.Swap(true) { // else the session was killed, and the client knows why
 		e.log.Warn("session ended by the proxy", "cause", own)

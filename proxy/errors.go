@@ -5,107 +5,108 @@ import (
 	"net"
 
 	"pgflurry/fault"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
 // failure is an error of the proxy's own: a FATAL for the client, which ends the session. The cause goes to the log.
 type failure struct {
-	reason reason
+	reason frontend.Reason
 	sent   fault.Error
 }
 
 // SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. An unreachable upstream is 57P03, not
 // 08001: among all errors of a server, libpq tries the next host of host=a,b after 57P03 only.
 var (
-	failProtocol = failure{closedProtocol, fault.New(
+	failProtocol = failure{frontend.ClosedProtocol, fault.New(
 		"08P01", "the client's message does not follow the protocol",
 		"The proxy's log names the message. "+fault.CheckDriver,
 	)}
-	failDial = failure{closedUpstream, fault.New(
+	failDial = failure{frontend.ClosedUpstream, fault.New(
 		"57P03", "could not connect to the PostgreSQL server behind the proxy",
 		"Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause.",
 	)}
 	// After 57P03 libpq tries the next host. After 57P01 pools discard the connection and open another one.
-	failNoPrimary = failure{closedUpstream, fault.New(
+	failNoPrimary = failure{frontend.ClosedUpstream, fault.New(
 		"57P03", "none of the PostgreSQL servers behind the proxy says that it is the primary",
 		"Connect again: a failover may be under way. The proxy's log has what each server said.",
 	)}
-	failDemoted = failure{closedDemoted, fault.New(
+	failDemoted = failure{frontend.ClosedDemoted, fault.New(
 		"57P01", "terminating connection because its PostgreSQL server is not the primary any more",
 		"Whether the last transaction was committed is unknown. Connect again: new connections go to the primary.",
 	)}
-	failMoved = failure{closedDemoted, fault.New(
+	failMoved = failure{frontend.ClosedDemoted, fault.New(
 		"57P03", "the PostgreSQL server behind the proxy stopped being the primary during the login",
 		"Connect again: new connections go to the primary.",
 	)}
-	failLogin        = failure{closedTimeout, fault.LoginTime}
-	failUpstreamLost = failure{closedUpstream, fault.New(
+	failLogin        = failure{frontend.ClosedTimeout, fault.LoginTime}
+	failUpstreamLost = failure{frontend.ClosedUpstream, fault.New(
 		"08006", "the connection to the PostgreSQL server behind the proxy was lost",
 		"Whether the last transaction was committed is unknown. Connect again.",
 	)}
-	failDesync = failure{closedFault, fault.New(
+	failDesync = failure{frontend.ClosedFault, fault.New(
 		"08P01", "the proxy lost track of the connection's state", fault.ReportLog,
 	)}
-	failDraining     = failure{closedDrain, fault.Draining}
-	failNotAccepting = failure{closedDrain, fault.NotAccepting}
-	failTooMany      = failure{closedLimit, fault.New(
+	failDraining     = failure{frontend.ClosedDrain, fault.Draining}
+	failNotAccepting = failure{frontend.ClosedDrain, fault.NotAccepting}
+	failTooMany      = failure{frontend.ClosedLimit, fault.New(
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or raise the proxy's --max-connections.",
 	)}
-	failTooManyLogins = failure{closedLimit, fault.New(
+	failTooManyLogins = failure{frontend.ClosedLimit, fault.New(
 		"53300", "too many connections to the proxy that have not logged in",
 		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
 	)}
-	failDescriptors = failure{closedLimit, fault.New(
+	failDescriptors = failure{frontend.ClosedLimit, fault.New(
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or give the proxy more descriptors: ulimit -n, or LimitNOFILE of systemd.",
 	)}
-	failInternal = failure{closedFault, fault.Internal}
+	failInternal = failure{frontend.ClosedFault, fault.Internal}
 
-	failEncryptionTwice = failure{closedProtocol, fault.New(
+	failEncryptionTwice = failure{frontend.ClosedProtocol, fault.New(
 		"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice",
 		fault.CheckDriver,
 	)}
 	// These two have PostgreSQL's own words.
-	failAfterSSL = failure{closedProtocol, bugOrAttack(fault.New(
+	failAfterSSL = failure{frontend.ClosedProtocol, bugOrAttack(fault.New(
 		"08P01", "received unencrypted data after SSL request", "",
 	))}
-	failAfterGSSENC = failure{closedProtocol, bugOrAttack(fault.New(
+	failAfterGSSENC = failure{frontend.ClosedProtocol, bugOrAttack(fault.New(
 		"08P01", "received unencrypted data after GSSAPI encryption request", "",
 	))}
 
-	failTLSRequired = failure{closedProtocol, fault.New(
+	failTLSRequired = failure{frontend.ClosedProtocol, fault.New(
 		"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client.",
 	)}
-	failALPN = failure{closedProtocol, fault.New(
+	failALPN = failure{frontend.ClosedProtocol, fault.New(
 		"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)",
 		"Use sslnegotiation=direct of libpq 17 or newer, or none.",
 	)}
-	failUpstreamTLS = failure{closedUpstream, fault.New(
+	failUpstreamTLS = failure{frontend.ClosedUpstream, fault.New(
 		"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made",
 		"Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. "+
 			"The proxy's log has the cause.",
 	)}
-	failUpstreamCertificate = failure{closedUpstream, fault.New(
+	failUpstreamCertificate = failure{frontend.ClosedUpstream, fault.New(
 		"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted",
 		"Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. "+
 			"The proxy's log has the cause.",
 	)}
-	failBinding = failure{closedProtocol, fault.New(
+	failBinding = failure{frontend.ClosedProtocol, fault.New(
 		"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS",
 		"Set channel_binding=disable in the client, "+
 			"or give the proxy --client-auth password or the server's own certificate.",
 	)}
-	failCleartext = failure{closedUpstream, fault.New(
+	failCleartext = failure{frontend.ClosedUpstream, fault.New(
 		"28000",
 		"the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network",
 		"Give the proxy --upstream-tls, or let the server use scram-sha-256.",
 	)}
-	failProof = failure{closedUpstream, fault.New(
+	failProof = failure{frontend.ClosedUpstream, fault.New(
 		"28000", "the password exchange with the PostgreSQL server behind the proxy failed",
 		"What answers there may not be that server. The proxy's log has the cause.",
 	)}
-	failUnproven = failure{closedUpstream, fault.New(
+	failUnproven = failure{frontend.ClosedUpstream, fault.New(
 		"28000", "the PostgreSQL server behind the proxy asked for no proof, and would take the proxy's own account",
 		"Let pg_hba.conf ask for a password on its Unix socket, or connect to a Unix socket of the proxy "+
 			"as the proxy's account. --unix-upstream-trusts-clients lets everybody in.",
@@ -116,6 +117,8 @@ func bugOrAttack(e fault.Error) fault.Error {
 	e.Detail = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
 	return e
 }
+
+var errInternal = clientError{failure: failInternal}
 
 // clientError is a failure that the client reads, with a cause for the log alone.
 type clientError struct {

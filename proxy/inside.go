@@ -34,7 +34,7 @@ type guest struct {
 func (g *guest) arrived(p *Proxy) {
 	if !g.here {
 		g.here = true
-		p.registry.arrived()
+		p.registry.Arrived()
 	}
 }
 

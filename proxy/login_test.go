@@ -187,8 +187,8 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		r := asks(t).started()
 		r.reply(askPassword)
 		r.toClient(askPassword)
-		r.proxy.registry.draining.Store(true)
-		r.proxy.registry.each((*ends).interrupt)
+		r.proxy.registry.Draining.Store(true)
+		r.only().Interrupt()
 		r.toClient(fatalMessage(failDraining))
 	})
 }

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"pgflurry/proxy/admission"
+	"pgflurry/proxy/frontend"
 )
 
 // once passes on packets that begin no session.
 type once struct {
 	hosts    *hosts
-	registry *registry
+	registry *frontend.Registry[*ends]
 	counters *counters
 	limits   *admission.Limits
 }

@@ -14,6 +14,7 @@ import (
 	"pgflurry/proxy/admission"
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )
@@ -113,7 +114,7 @@ type Proxy struct {
 	batches    *conversation.Batches
 	ctx        context.Context // ends after Drain
 	stop       context.CancelFunc
-	registry   registry
+	registry   frontend.Registry[*ends]
 	conns      sync.WaitGroup
 }
 
@@ -133,7 +134,7 @@ func New(s Settings) (*Proxy, error) {
 		trusting: s.UnixUpstreamTrustsClients,
 	}
 	p.sources = sources{s.IDs, cmp.Or(s.patience, patience), s.WhyNot, frame.NewBuffers(), &p.counters}
-	p.registry.begin()
+	p.registry.Begin()
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.hosts = &hosts{
@@ -181,7 +182,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		if a == nil {
 			continue
 		}
-		p.registry.arrives()
+		p.registry.Arrives()
 		id := p.lastID.Add(1)
 		p.conns.Go(func() { p.serve(conn, id, a) })
 	}
@@ -192,22 +193,8 @@ func (p *Proxy) Serve(ln net.Listener) error {
 // sessions of Inside. The caller closes the listener afterwards, so that cancel requests are passed on until the last
 // session has ended. Before a handover of the socket, the caller closes it first (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
-	p.registry.draining.Store(true)
-	p.registry.each((*ends).interrupt)
-	for {
-		left, changed := p.registry.close()
-		if left == 0 {
-			p.stop() // ends connections that never became sessions
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			p.log.Warn("drain timeout: sessions are ended", "sessions", left)
-			p.registry.each(func(e *ends) { p.conns.Go(func() { e.kill(failDraining) }) })
-			ctx = context.Background() // killed sessions end by themselves
-		}
-	}
+	p.registry.Drain(ctx, func(left int) { p.log.Warn("drain timeout: sessions are ended", "sessions", left) })
+	p.stop() // ends connections that never became sessions
 }
 
 // Wait returns when every accepted connection is over.
@@ -216,4 +203,4 @@ func (p *Proxy) Wait() { p.conns.Wait() }
 // Settle waits until each accepted connection has become a session or is over, or until ctx ends. A client of Inside
 // counts as a session once it has logged in. With Settle, a handover of the listening socket refuses no client that was
 // accepted. The caller closes the listener, waits for Serve to return, calls Settle, and then Drain.
-func (p *Proxy) Settle(ctx context.Context) { p.registry.settle(ctx) }
+func (p *Proxy) Settle(ctx context.Context) { p.registry.Settle(ctx) }

@@ -7,13 +7,14 @@ import (
 
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
 // replies are what upstream sends. They belong to the goroutine that reads upstream.
 type replies struct {
 	*ends
-	registry     *registry
+	registry     *frontend.Registry[*ends]
 	counters     *counters
 	since        time.Duration // when the client's connection was accepted, from the proxy's start
 	fromUpstream *frame.Inbox
@@ -54,7 +55,7 @@ func heardNothing(toClient *frame.Writer, fromUpstream *frame.Inbox) bool {
 // relayOldError relays whatever upstream says until it closes.
 func (r *replies) relayOldError() error {
 	r.sawFatal = true
-	r.because(closedRefused)
+	r.Because(frontend.ClosedRefused)
 	r.log.Info("login refused by PostgreSQL: it could not start a process for the session")
 	refused, gone := r.fromUpstream.Each(func() error {
 		r.fromUpstream.PassAll()
@@ -141,7 +142,7 @@ func (r *replies) relayAuthentication(body []byte) (relay bool, err error) {
 // statements.
 func (r *replies) rememberKey(key []byte) {
 	if !r.ready && len(key) <= maxKey {
-		r.registry.setKey(r.ends, string(key))
+		r.registry.SetKey(r.ends, string(key))
 	}
 }
 
@@ -178,8 +179,8 @@ func (r *replies) flushReplies() error {
 // busy, or replies owed.
 func (r *replies) write(f func(io.Writer) error) error {
 	err := r.toClient.Do(f)
-	if r.registry.draining.Load() {
-		r.interrupt()
+	if r.registry.Draining.Load() {
+		r.Interrupt()
 	}
 	return err
 }
@@ -206,7 +207,7 @@ func (r *replies) upstreamEnded(err error) {
 		own = r.upstreamGone(err)
 		r.upstreamLost()
 	}
-	r.because(own.reason)
+	r.Because(own.reason)
 	r.log.Warn("session lost", "cause", own)
 	r.farewell(own.failure)
 }

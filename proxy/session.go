@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/proxy/conversation"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/pgtls"
 )
 
@@ -52,7 +53,7 @@ func (p *Proxy) live(c *connection, s *session) {
 // forget ends what the proxy keeps of a session.
 func (p *Proxy) forget(s *session) {
 	s.connection.GiveSlot()
-	p.registry.leave(&s.ends)
+	p.registry.Leave(&s.ends)
 }
 
 // begin admits a client. It returns a guest, or a session that is connected to upstream. It returns neither after an
@@ -62,12 +63,15 @@ func (p *Proxy) begin(
 ) (client net.Conn, s *session, g *guest) {
 	defer func() {
 		if g == nil {
-			p.registry.arrived()
+			p.registry.Arrived()
 		}
 	}()
 	client = conn // or TLS on top of it
 	var packet startupPacket
-	err := apart(log, func() (err error) { client, packet, err = p.admit(conn, a, login); return err })
+	err := frontend.Apart(log, errInternal, func() (err error) {
+		client, packet, err = p.admit(conn, a, login)
+		return err
+	})
 	if err != nil {
 		tellClient(client, err)
 		if !isProbe(err) {
@@ -87,7 +91,10 @@ func (p *Proxy) begin(
 	case p.belongsInside(packet):
 		return client, nil, &guest{wanted: &packet.Startup, client: client}
 	}
-	err = apart(log, func() (err error) { s, err = p.open(client, packet, a, login, log); return err })
+	err = frontend.Apart(log, errInternal, func() (err error) {
+		s, err = p.open(client, packet, a, login, log)
+		return err
+	})
 	if err != nil {
 		tellClient(client, err)
 		p.counters.count(loginFailed)
@@ -101,16 +108,16 @@ func (p *Proxy) begin(
 }
 
 func (s *session) ended(cause error) {
-	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()],
-		"answers", s.counts.all()+s.requests.answers.slow,
-		"ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
+	s.log.Debug("session ended", "cause", cause, "reason", s.Closed().String(),
+		"answers", s.counts.All()+s.requests.answers.slow,
+		"ids", s.counts.IDs.Load(), "numbers", s.counts.Numbers.Load())
 }
 
 // countLogin counts a session that ended before it had logged in. takeReply counts the others.
 func (s *session) countLogin() {
 	switch {
 	case s.conversation.Started():
-	case s.closedFor() == closedRefused:
+	case s.Closed() == frontend.ClosedRefused:
 		s.replies.counters.count(loginRefused)
 	default:
 		s.replies.counters.count(loginFailed)
@@ -140,7 +147,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, st
 	_, inside := client.(pgtls.Conn)
 	switch {
 	case err != nil:
-	case !packet.cancel && p.registry.draining.Load():
+	case !packet.cancel && p.registry.Draining.Load():
 		err = clientError{failure: failNotAccepting}
 	case !packet.cancel && a.rules.requireTLS && !inside:
 		err = clientError{failure: failTLSRequired}
@@ -192,10 +199,10 @@ func (p *Proxy) open(
 	}, p.batches)
 	s.requests.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.toClient.GiveUp(p.deafTime, s.inVain)
-	if err := p.registry.enter(&s.ends); err != nil {
+	if !p.registry.Enter(&s.ends) {
 		cancel()
 		upstream.Close()
-		return nil, err
+		return nil, clientError{failure: failNotAccepting}
 	}
 	begun = true
 	return s, nil
@@ -203,7 +210,7 @@ func (p *Proxy) open(
 
 // takeSlot takes the slot of a session among the connections to upstream.
 func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) error {
-	if p.registry.isClosed() {
+	if p.registry.IsClosed() {
 		return clientError{failure: failNotAccepting}
 	}
 	err := a.TakeSlot(login, func() { p.giveWay(client, a) })
@@ -218,13 +225,13 @@ func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
 	if s.unproven {
-		if err := apart(s.log, s.login().awaitProof); err != nil {
+		if err := frontend.Apart(s.log, errInternal, s.login().awaitProof); err != nil {
 			s.loginEnded(err)
 			return err
 		}
 	}
 	if s.asks {
-		if err := apart(s.log, s.login().logIn); err != nil {
+		if err := frontend.Apart(s.log, errInternal, s.login().logIn); err != nil {
 			s.loginEnded(err)
 			return err
 		}
@@ -232,14 +239,14 @@ func (s *session) relay(login time.Time) error {
 	ended := make(chan error, 1)
 	r := &s.replies
 	go func() {
-		err := safely(r.log, r.relayUpstream)
+		err := frontend.Safely(r.log, errInternal, r.relayUpstream)
 		r.upstreamEnded(err)
 		r.conversation.End() // these three release relayClient, whatever it waits for
 		r.upstream.Close()   // without replies, nothing more needs to reach upstream
 		r.client.Close()
 		ended <- err
 	}()
-	err := safely(s.log, s.requests.relayClient)
+	err := frontend.Safely(s.log, errInternal, s.requests.relayClient)
 	s.clientEnded(err)
 	if upstreamErr := <-ended; err == nil || errors.Is(err, net.ErrClosed) {
 		return upstreamErr
@@ -249,25 +256,4 @@ func (s *session) relay(login time.Time) error {
 
 func (s *session) login() *login {
 	return &login{s.upstream, s.replies.fromUpstream, s.requests.fromClient, s.toClient, s.user}
-}
-
-// safely keeps a panic in one session from ending the others.
-func safely(log *slog.Logger, relay func() error) (err error) {
-	err = clientError{failure: failInternal}
-	defer recoverTo(log)
-	return relay()
-}
-
-// apart runs f on a stack of its own. Dialling and handshakes need a deep one. An idle session would otherwise keep it
-// for its whole life, and a third of its memory would be that stack.
-func apart(log *slog.Logger, f func() error) error {
-	err := error(clientError{failure: failInternal})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer recoverTo(log)
-		err = f()
-	}()
-	<-done
-	return err
 }

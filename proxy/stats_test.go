@@ -115,7 +115,8 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		s, p := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
 		s.requests.answers.ctx, p.counters = t.Context(), newCounters()
-		p.registry.sessions = map[*ends]struct{}{&s.ends: {}}
+		p.registry.Begin()
+		p.registry.Enter(&s.ends)
 		s.once(t)
 		p.sources.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
@@ -226,7 +227,8 @@ func TestFullSaysThatNoPlaceIsLeft(t *testing.T) {
 
 func TestStatsWaitForNoClient(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.proxy.registry.each(func(e *ends) {
+	all, _ := r.proxy.registry.Open()
+	for _, e := range all {
 		_ = e.toClient.Do(func(io.Writer) error { // as a session does that waits for its client
 			told := make(chan Stats)
 			go func() { told <- r.proxy.Stats() }()
@@ -240,7 +242,7 @@ func TestStatsWaitForNoClient(t *testing.T) {
 			}
 			return nil
 		})
-	})
+	}
 }
 
 // dry gives no IDs: for a reason, or, without one, not in time.
@@ -342,7 +344,7 @@ func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
 	}
 	for range 10_000 {
 		s, _ := quietSession(nil, nil)
-		p.registry.sessions[&s.ends] = struct{}{}
+		p.registry.Enter(&s.ends)
 	}
 	for b.Loop() {
 		if st := p.Stats(); st.Open["idle"] != 10_000 {

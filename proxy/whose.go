@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/wire"
 )
 
@@ -27,13 +28,13 @@ var serverStops = []string{"57P01", "57P02", "57P03"}
 func (e *ends) upstreamFatal(body []byte) {
 	code := string(wire.ErrorField(body, 'C'))
 	if e.conversation.Started() {
-		e.because(closedUpstream)
+		e.Because(frontend.ClosedUpstream)
 		if slices.Contains(serverStops, code) {
 			e.upstreamLost()
 		}
 		return
 	}
-	e.because(closedRefused)
+	e.Because(frontend.ClosedRefused)
 	e.log.Info("login refused by PostgreSQL", "sqlstate", code)
 }
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/tally"
 	"pgflurry/proxy/wire"
 )
 
@@ -305,18 +305,18 @@ func (c *Conversation) TakeUnpermitted() int {
 }
 
 // State is what the session does, for operators. For a session that only relays, the last ReadyForQuery decides.
-func (c *Conversation) State() tally.State {
+func (c *Conversation) State() frontend.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case !c.started.Load():
-		return tally.Login
+		return frontend.Login
 	case c.status == wire.StatusFailed:
-		return tally.Failed
+		return frontend.Failed
 	case c.status == wire.StatusTransaction, !c.relaying && c.owed.Load() > 0:
-		return tally.InTransaction
+		return frontend.InTransaction
 	}
-	return tally.Idle
+	return frontend.Idle
 }
 
 // forwardsParse forgets the statement that had this name. It remembers the new one if that is an answered form; the

@@ -34,7 +34,8 @@ func TestAStartupPacketIsReadAsPostgreSQLReadsIt(t *testing.T) {
 		"parameters, in their order": {
 			hello(3<<16, "TimeZone", "UTC", "user", "u", "datestyle", "ISO", "database", "d", "options", "-c a=b"),
 			Startup{
-				User: "u", Database: "d", Options: "-c a=b", Parameters: []Parameter{{"TimeZone", "UTC"}, {"datestyle", "ISO"}},
+				User: "u", Database: "d", Options: "-c a=b",
+				Parameters: []Parameter{{"TimeZone", "UTC"}, {"datestyle", "ISO"}},
 			},
 		},
 		"the last one of several": {
@@ -49,7 +50,8 @@ func TestAStartupPacketIsReadAsPostgreSQLReadsIt(t *testing.T) {
 			Startup{User: "u", Database: "u", Extensions: []string{"_pq_.a", "_pq_.b"}},
 		},
 		"replication": {
-			hello(3<<16, "user", "u", "replication", "database"), Startup{User: "u", Database: "u", Replication: "database"},
+			hello(3<<16, "user", "u", "replication", "database"),
+			Startup{User: "u", Database: "u", Replication: "database"},
 		},
 		"nobody": {hello(3 << 16), Startup{}},
 	} {

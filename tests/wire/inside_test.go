@@ -305,7 +305,9 @@ func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
 
 func TestASessionWithoutPostgreSQLNamesAnEncodingAsPostgreSQLDoes(t *testing.T) {
 	x := newInside(t)
-	for _, name := range []string{"Utf-8", "unicode", "sql_ascii", "ISO 8859-1", "''utf-8''", "latin9", "WIN1252", "nonsense"} {
+	for _, name := range []string{
+		"Utf-8", "unicode", "sql_ascii", "ISO 8859-1", "''utf-8''", "latin9", "WIN1252", "nonsense",
+	} {
 		x.check(t, []message{Query("SET client_encoding TO '" + name + "'"), Query("SHOW client_encoding")})
 	}
 }

@@ -1,5 +1,4 @@
-// Package tally has the labels of metrics about clients, so that the proxy and the ID database use the same ones.
-package tally
+package frontend
 
 // State is what a client's connection does.
 type State uint8
