@@ -222,7 +222,7 @@ func dateStyle(before, value string) (string, error) {
 		order = strings.TrimSpace(given)
 	}
 	if style != "ISO" || !slices.Contains([]string{"MDY", "DMY", "YMD"}, order) {
-		return "", badValue("DateStyle", value, "This database knows ISO, with MDY, DMY or YMD.")
+		return "", badValue("DateStyle", value, "")
 	}
 	return style + ", " + order, nil
 }
@@ -245,7 +245,7 @@ func encodingOf(name string) (string, error) {
 	if encoding, known := encodings[plain]; known {
 		return encoding, nil
 	}
-	return "", badValue("client_encoding", name, "This database knows UTF8, SQL_ASCII, LATIN1, LATIN9 and WIN1252.")
+	return "", badValue("client_encoding", name, "")
 }
 
 // all returns all settings, sorted by name.

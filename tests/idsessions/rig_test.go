@@ -1,5 +1,6 @@
 // Package idsessions proves the promises of "pgflurry serve --id-database", with the product as a process and
-// PostgreSQL's own clients. It tests who gets in and what the sessions get, and that they need no PostgreSQL.
+// PostgreSQL's own clients. It tests who gets in and what the sessions get, and that they need no PostgreSQL. A login
+// has the same messages as at PostgreSQL (same_test.go).
 package idsessions
 
 import (

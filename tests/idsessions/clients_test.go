@@ -1,10 +1,8 @@
-package idlogin
+package idsessions
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -48,31 +46,14 @@ func withAnn(t testing.TB, tls *pgtls.Client, method idserver.Method) (url strin
 	return "postgres://ann@" + at + "/ids"
 }
 
-// psql draws an ID.
-func psql(t testing.TB, url, password string) (string, error) {
+// draws logs in with psql and draws an ID.
+func draws(t *testing.T, url, password string) (said string, err error) {
 	t.Helper()
-	command := exec.Command(server.Tool(t, "psql"), url, "-wXAtq", "-c", "SELECT next_snowflake()")
-	command.Env = append(os.Environ(), "PGPASSWORD="+password, "PGCONNECT_TIMEOUT=20")
-	out, err := command.CombinedOutput()
-	return strings.TrimSpace(string(out)), err
-}
-
-func TestPsqlLogsInWithThePasswordAndIsToldOtherwiseInPostgreSQLsWords(t *testing.T) {
-	url := withAnn(t, nil, idserver.SCRAM)
-	if id, err := psql(t, url, "right"); err != nil || len(id) < 15 {
-		t.Errorf("psql says %q, %v; expected an ID", id, err)
+	out, said, ok := psql(t, url, "SELECT next_snowflake()", "PGPASSWORD="+password, "PGCONNECT_TIMEOUT=20")
+	if !ok {
+		err = errors.New(said)
 	}
-	nobody := strings.Replace(url, "ann@", "bob@", 1)
-	for name, c := range map[string]struct{ url, password, says string }{
-		"a wrong password": {url, "wrong", `FATAL:  password authentication failed for user "ann"`},
-		"nobody":           {nobody, "right", `FATAL:  password authentication failed for user "bob"`},
-		"no password":      {url, "", "no password supplied"},
-		"replication":      {with(url, "replication=database"), "right", "the ID database has no replication"},
-	} {
-		if out, err := psql(t, c.url, c.password); err == nil || !strings.Contains(out, c.says) {
-			t.Errorf("%s: psql says %q, %v; expected %q", name, out, err, c.says)
-		}
-	}
+	return out + said, err
 }
 
 func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
@@ -86,10 +67,10 @@ func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
 					offered = offer(t, ca, false)
 				}
 				url := with(withAnn(t, offered, idserver.SCRAM), "sslmode=prefer", "channel_binding="+binding)
-				if out, err := psql(t, url, "right"); (err == nil) != works {
+				if out, err := draws(t, url, "right"); (err == nil) != works {
 					t.Errorf("psql: %v, it says %q", err, out)
 				}
-				out, err := psql(t, url, "wrong")
+				out, err := draws(t, url, "wrong")
 				if err == nil || works && !strings.Contains(out, `password authentication failed for user "ann"`) {
 					t.Errorf("psql with a wrong password: %v, it says %q", err, out)
 				}
@@ -109,56 +90,6 @@ func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestPsqlAndPgxBindTheirLoginToTheCertificate(t *testing.T) {
-	ca := authority.New(t, "ca")
-	root := authority.Write(t, t.TempDir(), "ca.pem", ca.PEM)
-	url := with(withAnn(t, offer(t, ca, false), idserver.SCRAM), "sslmode=verify-full", "sslrootcert="+root,
-		"channel_binding=require")
-	if out, err := psql(t, url, "right"); err != nil {
-		t.Errorf("psql: %v, it says %q", err, out)
-	}
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Password = "right"
-	conn, err := pgx.ConnectConfig(server.Within(t), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	if server.Value[int64](t, conn, "SELECT next_snowflake()") == 0 {
-		t.Error("pgx got no ID")
-	}
-	if out, err := psql(t, with(url, "sslmode=disable"), "right"); err == nil ||
-		!strings.Contains(out, "channel binding required") {
-		t.Errorf("psql without TLS: %v, it says %q", err, out)
-	}
-}
-
-func TestPsqlAndPgxLogInByCertificate(t *testing.T) {
-	ca := authority.New(t, "ca")
-	dir := t.TempDir()
-	root := authority.Write(t, dir, "ca.pem", ca.PEM)
-	url := with(withAnn(t, offer(t, ca, true), idserver.Certificate), "sslmode=verify-full", "sslrootcert="+root)
-	cert, key := ca.Issue(t, authority.Leaf{CommonName: "ann"}).Write(t, dir, "ann")
-	hers := with(url, "sslcert="+cert, "sslkey="+key)
-	if out, err := psql(t, hers, ""); err != nil {
-		t.Errorf("psql: %v, it says %q", err, out)
-	}
-	conn, err := pgx.Connect(server.Within(t), hers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.Close(t.Context())
-	cert, key = ca.Issue(t, authority.Leaf{CommonName: "bob"}).Write(t, dir, "bob")
-	his := with(url, "sslcert="+cert, "sslkey="+key)
-	const says = `certificate authentication failed for user "ann"`
-	if out, err := psql(t, his, ""); err == nil || !strings.Contains(out, says) {
-		t.Errorf("psql of another: %v, it says %q", err, out)
 	}
 }
 
@@ -198,10 +129,10 @@ func TestPsqlGoesOnToTheNextProxyWhereTheFirstCannotLogItIn(t *testing.T) {
 	})
 	good := withAnn(t, nil, idserver.SCRAM)
 	url := strings.Replace(good, "ann@", "ann@"+unread+","+old+",", 1)
-	if out, err := psql(t, url, "right"); err != nil {
+	if out, err := draws(t, url, "right"); err != nil {
 		t.Errorf("psql: %v, it says %q", err, out)
 	}
-	if out, err := psql(t, "postgres://ann@"+old+"/ids", "right"); err == nil ||
+	if out, err := draws(t, "postgres://ann@"+old+"/ids", "right"); err == nil ||
 		!strings.Contains(out, "logins stop after 1m0s") {
 		t.Errorf("psql: %v, it says %q", err, out)
 	}

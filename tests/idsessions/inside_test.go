@@ -1,4 +1,4 @@
-package idlogin
+package idsessions
 
 import (
 	"crypto/x509"
@@ -21,8 +21,6 @@ import (
 	"pgflurry/tests/support/proxytest"
 	"pgflurry/tests/support/server"
 )
-
-func TestMain(m *testing.M) { server.Main(m) }
 
 // members are accounts by name. A test may replace them.
 type members struct {
