@@ -52,7 +52,9 @@ func (p *Proxy) cancelsInside(packet startupPacket) bool {
 func (p *Proxy) host(c *connection, g *guest) {
 	defer p.limits.Guest()()
 	defer g.arrived(p)
-	p.inside.Serve(g.client, g.wanted, c.login, g.loggedIn(p, c.admitted), c.log)
+	wanted := g.wanted
+	g.wanted = nil // an idle session keeps nothing of it
+	p.inside.Serve(g.client, wanted, c.login, g.loggedIn(p, c.admitted), c.log)
 }
 
 // loggedIn makes the callback for the moment when the guest has logged in.
