@@ -132,7 +132,7 @@ func newStorm(t *testing.T, window string) *storm {
 		ended: make(chan struct{}), twice: make(chan error, 1),
 	}
 	if server.Storm(t) == 0 {
-		s.breath = 60 * time.Millisecond
+		s.breath = volume.Of(400*time.Millisecond, 60*time.Millisecond)
 	}
 	s.cluster = cluster
 	s.all = recorder.New(t.TempDir(), memory)
