@@ -15,9 +15,17 @@ import (
 	"go.uber.org/goleak"
 
 	"pgflurry/report"
+	"pgflurry/tests/support/browser"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
+
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int {
+	defer browser.End()
+	return s.m.Run()
+}
 
 // fakeNode is a node that returns what the test sets.
 type fakeNode struct {

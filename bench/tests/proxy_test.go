@@ -14,6 +14,7 @@ import (
 	"pgflurry/bench/report"
 	"pgflurry/bench/suites"
 	"pgflurry/bench/trial"
+	"pgflurry/tests/support/browser"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := server.Run(m)
+	browser.End()
 	program.Remove()
 	os.RemoveAll(folder)
 	os.Exit(code)

@@ -4,6 +4,7 @@ package statuspage
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,12 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	browser.End()
+	program.Remove()
+	os.Exit(code)
+}
 
 // window is short, so that a test sees it end.
 const window = 3 * time.Second

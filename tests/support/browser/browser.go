@@ -23,14 +23,21 @@ import (
 // patience limits each step in a page. A step needs far less.
 const patience = time.Minute
 
-// Browser is one Chromium. Its tabs share only the program.
+// Browser opens tabs for a test, in the one Chromium of its package.
 type Browser struct {
 	t   testing.TB
 	ctx context.Context
 }
 
-// Start runs Debian's Chromium until the test ends. Without Chromium the test is skipped, or fails if
-// PGFLURRY_TEST_BROWSER is set.
+// shared is that Chromium. A start costs seconds of processor time.
+var shared struct {
+	sync.Mutex
+	ctx context.Context // nil: it does not run
+	end func()
+}
+
+// Start runs Debian's Chromium, unless it runs already. Without Chromium the test is skipped, or fails if
+// PGFLURRY_TEST_BROWSER is set. TestMain has to call End.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -40,19 +47,41 @@ func Start(t testing.TB) *Browser {
 		}
 		t.Skipf("no browser: %v; PGFLURRY_TEST_BROWSER=1 makes this a failure", err)
 	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.ctx == nil {
+		run(t, path)
+	}
+	return &Browser{t: t, ctx: shared.ctx}
+}
+
+// run starts Chromium. The caller has the lock.
+func run(t testing.TB, path string) {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(patience))
+		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(patience))
 	allocator, endAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
+	shared.end = func() {
 		_ = chromedp.Cancel(ctx) // waits until the program has ended
 		end()
 		endAll()
-	})
+	}
 	if err := chromedp.Run(ctx); err != nil {
+		shared.end()
 		t.Fatalf("the browser does not start: %v", err)
 	}
-	return &Browser{t: t, ctx: ctx}
+	shared.ctx = ctx
+}
+
+// End ends Chromium, if it runs. Call it after all tests of the package.
+func End() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.ctx != nil {
+		shared.end()
+		shared.ctx = nil
+	}
 }
 
 // View is how a tab looks at pages.
