@@ -111,7 +111,7 @@ func inspect(dir string) (Binaries, error) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return Binaries{}, fmt.Errorf("%s holds postgres but no initdb", dir)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, server, "--version").Output()
 	if err != nil {

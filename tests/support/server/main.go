@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"pgflurry/hint"
@@ -62,14 +63,16 @@ func startServer() (stop func() error, err error) {
 	return startPrivate(ctx)
 }
 
-// locate does what the demo does. Variables may name the binaries or the image.
-func locate(ctx context.Context) (postgres.Provider, error) {
+// locate does what the demo does, once: it runs programs. Variables may name the binaries or the image.
+var locate = sync.OnceValues(func() (postgres.Provider, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
 	provider, err := postgres.Locate(ctx, os.Getenv("PGFLURRY_TEST_BINARIES"), "")
 	if err == nil && provider.Docker.Image != "" {
 		provider.Docker.Image = image()
 	}
 	return provider, err
-}
+})
 
 // image returns the image for tests with Docker.
 func image() string {
@@ -106,7 +109,7 @@ func testOptions() map[string]string {
 }
 
 func startPrivate(ctx context.Context) (stop func() error, err error) {
-	provider, err := locate(ctx)
+	provider, err := locate()
 	if err != nil {
 		return nil, err
 	}

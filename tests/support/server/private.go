@@ -18,7 +18,7 @@ import (
 // Private starts a cluster for one test, which may stop, freeze or configure it. Options may be nil.
 func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	t.Helper()
-	provider, err := locate(t.Context())
+	provider, err := locate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func Pause(ctx context.Context, d time.Duration) {
 // only Docker has a PostgreSQL, the test is skipped.
 func Binaries(t testing.TB) postgres.Binaries {
 	t.Helper()
-	provider, err := locate(t.Context())
+	provider, err := locate()
 	if err != nil {
 		t.Fatal(err)
 	}
