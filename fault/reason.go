@@ -91,7 +91,7 @@ var rows = map[string]Row{
 		},
 	},
 	NoNamespace: {
-		Log:        "no worker is leased: everything is relayed to PostgreSQL",
+		Log:        "no worker is leased: the namespace is not known",
 		Client:     "the lease database has no namespace yet",
 		ClientHint: migrate,
 		Page:       "the lease database has no namespace",

@@ -56,6 +56,7 @@ type Settings struct {
 
 	// explains an error for the log, with a hint if there is one; default: the error itself
 	Explain func(error) error
+	Without string // what calls do while there is no grant, for the log, such as "go to PostgreSQL"
 }
 
 const (
@@ -77,6 +78,7 @@ type Keeper struct {
 	log       *slog.Logger
 	wait      func(context.Context, time.Duration, <-chan struct{}) bool
 	explain   func(error) error
+	without   string
 	protocol  protocol
 
 	issued      atomic.Pointer[issued] // never nil; only the keeper's goroutine writes it
@@ -106,8 +108,8 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	k := &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, suspicion: s.Suspicion, log: s.Log, wait: s.Wait,
-		explain: s.Explain, granted: make(chan struct{}), failing: logs.Reminder{Every: logs.RemindEvery},
-		ahead: logs.Reminder{Every: logs.RemindEvery}, record: newRecord(),
+		explain: s.Explain, without: s.Without, granted: make(chan struct{}), record: newRecord(),
+		failing: logs.Reminder{Every: logs.RemindEvery}, ahead: logs.Reminder{Every: logs.RemindEvery},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),

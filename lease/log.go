@@ -44,7 +44,7 @@ func (k *Keeper) logFailed(err error) {
 	if left := k.left(); left > 0 {
 		k.log.Warn(finding, append(fields, "reserved_for", left)...)
 	} else {
-		k.log.Warn(finding+"; calls go to PostgreSQL", fields...)
+		k.log.Warn(finding, append(fields, "calls", k.without)...)
 	}
 }
 
@@ -89,7 +89,7 @@ func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 	if due, _ := k.ahead.Wrong("ahead", k.clock.Monotonic()); due {
 		k.log.Error("IDs are far ahead of the database's clock, which must have stood ahead once",
 			"worker", worker, "ahead", ahead.Round(time.Second),
-			"hint", fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, "+
+			"hint", fmt.Sprintf("If that clock is right now, restart this process, which then takes another worker, "+
 				"and run \"pgflurry workers retire %d\".", worker))
 	}
 }
@@ -110,5 +110,5 @@ func (k *Keeper) logEnd() {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended: calls go to PostgreSQL until it grants again", "cause", k.cause)
+	k.log.Error("the grant has ended, and there is no other one", "calls", k.without, "cause", k.cause)
 }

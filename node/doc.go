@@ -16,7 +16,7 @@
 //	node.go          New, Run: the joins          listen*.go           the clients' side
 //	limits.go        limits of the proxy          tls.go, plain_text.go  what TLS does not protect
 //	address.go       where others reach the node
-//	supply.go        generator and keeper         namespace.go         which ID space
+//	supply.go        generator and keeper (package holder)
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	upstream.go      how the lease role reaches the upstream
 //	primary.go       its hosts, and which is the primary, with --upstream-primary

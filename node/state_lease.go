@@ -9,6 +9,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/fault"
 	"pgflurry/hint"
+	"pgflurry/holder"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/report"
@@ -129,11 +130,12 @@ func adviceFor(err error, role string) string {
 }
 
 // unreadFor says why the namespace could not be read.
-func unreadFor(err error, copied bool) *trouble {
+func unreadFor(err error) *trouble {
 	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
 	var missing *namespace.NotMigratedError
+	var copied *holder.CopyError
 	switch {
-	case copied:
+	case errors.As(err, &copied):
 		t.reason, t.hint = reasonOf(&lease.Refusal{Reason: lease.Copy})
 	case errors.As(err, &missing):
 		t.reason = fault.NoNamespace

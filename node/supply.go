@@ -9,12 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/config"
-	"pgflurry/connstring"
 	"pgflurry/fresh"
-	"pgflurry/generator"
+	"pgflurry/holder"
 	"pgflurry/lease"
 	"pgflurry/namespace"
-	"pgflurry/outcome"
 	"pgflurry/report"
 )
 
@@ -45,11 +43,18 @@ type known struct {
 // run finds the namespace, makes its generator, and keeps it supplied with grants until ctx ends. A look at the
 // databases runs beside it. An error means that the configuration is wrong. Faults that may pass are waited for.
 func (u *supply) run(ctx context.Context, look func(context.Context, namespace.Namespace) error) error {
-	ns, err := u.findNamespace(ctx)
-	if err != nil || ctx.Err() != nil {
+	own := u.holder()
+	ns, err := own.Find(ctx, func(err error) error {
+		u.unread.Store(unreadFor(err))
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
-	g, keeper, err := u.newGenerator(ns)
+	g, keeper, err := own.New(ns)
 	if err != nil {
 		return err
 	}
@@ -90,26 +95,14 @@ func (u *supply) run(ctx context.Context, look func(context.Context, namespace.N
 	}
 }
 
-// newGenerator makes the generator of a namespace and the keeper that supplies it.
-func (u *supply) newGenerator(ns namespace.Namespace) (*generator.Generator, *lease.Keeper, error) {
-	clock := u.clock.ids(ns.Layout.Unit)
-	g, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
-	if err != nil {
-		return nil, nil, err
+// holder are the settings of the node's generator and keeper.
+func (u *supply) holder() holder.Settings {
+	return holder.Settings{
+		Lease: u.lease, Node: u.settings.Name, Address: u.address(), Version: u.settings.Version,
+		Window: u.settings.Window, Datacenter: u.settings.Datacenter,
+		Rules: *u.rules, Clock: u.clock.ids, Wall: u.clock.wall, Log: u.log,
+		Flag: "--", Without: "go to PostgreSQL",
 	}
-	workers, err := u.workers(ns)
-	if err != nil {
-		return nil, nil, outcome.As(outcome.Usage, err)
-	}
-	rules := u.rules.Named("lease")
-	// A renewal comes every 20 s. At half the age each goes over a new connection, and none trusts one for 40 s.
-	rules.Urgent, rules.Age = true, rules.Age/2
-	keeper, err := lease.NewKeeper(lease.Settings{
-		Namespace: ns.ID, Store: lease.NewPostgres(&u.lease.Config, rules), Issuer: g, Clock: clock,
-		Node: u.settings.Name, Address: u.address(), Version: u.settings.Version, Range: workers,
-		Window: u.settings.Window, Suspicion: rules.Suspicion, Log: u.log, Explain: connstring.Explain,
-	})
-	return g, keeper, err
 }
 
 // there is how the lease role reaches the lease database.

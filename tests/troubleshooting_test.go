@@ -21,7 +21,7 @@ const troubles = "../docs/troubleshooting.md"
 
 // served are the folders whose log messages an operator of serve reads.
 var served = []string{
-	"account", "cmd/pgflurry", "fresh", "idserver", "lease",
+	"account", "cmd/pgflurry", "fresh", "holder", "idserver", "lease",
 	"node", "primary", "proxy", "segment", "watch",
 }
 
