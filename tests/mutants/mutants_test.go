@@ -148,6 +148,31 @@ var mutants = []mutant{
 		test: "WhoseNameGoes", in: "node",
 	},
 	{
+		guard: "seal before release, in a program of the user's", file: "lease/keeper.go",
+		from: "\tdefer k.issuer.Seal()\n", to: "",
+		test: "Invariant3", in: "inprocess",
+	},
+	{
+		guard: "a call without a grant waits", file: "inprocess/generator.go",
+		from: "if !passes(err) || ctx.Err() != nil {", to: "if true {",
+		test: "Invariant2", in: "inprocess",
+	},
+	{
+		guard: "… until there is one", file: "inprocess/session.go",
+		from: "(worker, from, until)\n\tt.news.tell()\n", to: "(worker, from, until)\n",
+		test: "Invariant2", in: "inprocess",
+	},
+	{
+		guard: "… unless no wait helps", file: "inprocess/generator.go",
+		from: "return refusal.Reason != lease.Copy &&", to: "return true ||",
+		test: "Invariant2", in: "inprocess",
+	},
+	{
+		guard: "after Close there is no ID", file: "inprocess/turns.go",
+		from: "g.state.Swap(&state{why: why}).session", to: "g.state.Load().session",
+		test: "Invariant3", in: "inprocess",
+	},
+	{
 		guard: "a reading that calculates nothing ends with the tick", file: "lease/clock.go",
 		from: "(tick+1)*c.unit-micros)", to: "(tick+2)*c.unit-micros)",
 		test: "Invariant7", in: "lease",
