@@ -16,6 +16,7 @@ ns AS MATERIALIZED (
            n.home,
            known.lack,
            pgflurry.is_closed() AS closed,
+           pgflurry.leasable(current_user) AS leasable,
            n.acquire_after + CASE WHEN n.acquire_after > 0 THEN known.lack ELSE 0 END AS acquire_after,
            n.gate_by,
            -- A server that has just started may have forgotten grants: it may be an old copy of its files, or an old
@@ -59,6 +60,7 @@ candidate AS MATERIALIZED (
     WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
       AND NOT ns.closed AND ns.settled <= ns.now
       AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
+      AND w.worker <@ ns.leasable
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
       AND ns.now < ns.end_of_time
     -- first the worker that this node had last, then one that was never used, then the one that was used longest ago
@@ -108,5 +110,5 @@ LEFT JOIN LATERAL (
            min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END)
                FILTER (WHERE w.retired_at IS NULL) AS next_at
     FROM pgflurry.worker w
-    WHERE w.kind = 'proxy' AND w.worker BETWEEN $7::integer AND $8::integer
+    WHERE w.kind = 'proxy' AND w.worker BETWEEN $7::integer AND $8::integer AND w.worker <@ ns.leasable
 ) free ON taken.worker IS NULL;

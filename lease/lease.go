@@ -174,7 +174,8 @@ func (l *Lost) Error() string {
 	case l.Expired:
 		return fmt.Sprintf("worker %d is lost: it was not renewed until its quarantine was over", l.Worker)
 	default:
-		return fmt.Sprintf("worker %d is lost: its row no longer carries this lease", l.Worker)
+		return fmt.Sprintf("worker %d is lost: its row no longer carries this lease, or this role may not lease "+
+			"it any more", l.Worker)
 	}
 }
 

@@ -71,6 +71,7 @@ renewed AS (
       AND w.owner = $3::uuid AND w.term = $4::bigint
       AND w.released_at IS NULL AND w.retired_at IS NULL
       AND w.reserved_until >= $5::bigint
+      AND w.worker <@ pgflurry.leasable(current_user)
       -- Once others may take the row, it can no longer be renewed, only acquired again. A failover may have forgotten
       -- that another process got it meanwhile; but that process had to wait for the quarantine first. It may have
       -- waited by the old server's clock, which may have been ahead of this one by the skew.

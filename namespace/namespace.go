@@ -44,7 +44,7 @@ type Namespace struct {
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
 // package migrations compares the two.
-const Revision = 5
+const Revision = 6
 
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.

@@ -30,6 +30,8 @@ DROP FUNCTION IF EXISTS pgflurry.is_closed();
 DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean, bigint);
 DROP FUNCTION IF EXISTS pgflurry.highest_tick();
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);
+DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name, int4range);
+DROP FUNCTION IF EXISTS pgflurry.leasable(name);
 DROP FUNCTION IF EXISTS pgflurry.is_searched(oid);
 DROP PROCEDURE IF EXISTS pgflurry.identify();
 DROP PROCEDURE IF EXISTS pgflurry.begin_anew(boolean);

@@ -118,6 +118,12 @@ BEGIN
     IF pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
         RETURN NEW;
     END IF;
+    IF NOT OLD.worker <@ pgflurry.leasable(current_user) THEN
+        RAISE EXCEPTION 'role % may not lease worker %, only those in %',
+            current_user, OLD.worker, pgflurry.leasable(current_user)
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'The owner of the schema may give it others: CALL pgflurry.grant_lease(role, workers).';
+    END IF;
     IF NEW.kind = 'database' OR NEW.retired_at IS DISTINCT FROM OLD.retired_at THEN
         RAISE EXCEPTION 'role % may neither retire worker % nor change that of a database',
             current_user, OLD.worker
@@ -149,7 +155,8 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_worker() IS
 'Refuses, with SQLSTATE 23001, to lower a mark or a term, to renumber, to delete or to truncate workers; '
-'with 42501 to retire one, to change a database''s, or to reserve further than a lease needs, except by the owner; '
+'with 42501 to retire one, to change a database''s or one outside of the role''s range, '
+'or to reserve further than a lease needs, except by the owner; '
 'with 55000 in a session with session_replication_role = replica.';
 
 CREATE OR REPLACE FUNCTION pgflurry.guard_closed() RETURNS trigger
@@ -162,6 +169,19 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_closed() IS 'Refuses writes, with SQLSTATE SNF04, once the database is closed.';
 
+-- Also against members of pg_write_all_data.
+CREATE OR REPLACE FUNCTION pgflurry.guard_lease_range() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    IF NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
+        RAISE EXCEPTION 'role % may not change which workers a role may lease', current_user
+            USING ERRCODE = 'insufficient_privilege', HINT = 'The owner of the schema may.';
+    END IF;
+    RETURN NULL;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.guard_lease_range() IS
+'Refuses, with SQLSTATE 42501, to change pgflurry.lease_range, except by the owner.';
+
 -- Every guard, and the statement that makes it.
 CREATE OR REPLACE FUNCTION pgflurry.guards(OUT made_on regclass, OUT name name, OUT made_by text) RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -173,6 +193,8 @@ LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn
         ('namespace', 'guard_namespace_truncate', 'TRUNCATE ON %s FOR EACH STATEMENT', 'guard_namespace()'),
         ('worker', 'guard_worker', 'UPDATE OR DELETE ON %s FOR EACH ROW', 'guard_worker()'),
         ('worker', 'guard_worker_truncate', 'TRUNCATE ON %s FOR EACH STATEMENT', 'guard_worker()'),
+        ('lease_range', 'guard_lease_range', 'INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT',
+            'guard_lease_range()'),
         ('segment', 'guard_segment', 'UPDATE ON %s FOR EACH ROW WHEN (NEW.max_id < OLD.max_id)', 'guard_segment()'),
         ('auto_increment', 'guard_auto_increment', 'UPDATE ON %s FOR EACH ROW WHEN (NEW.last < OLD.last)',
             'guard_auto_increment()'),

@@ -1,27 +1,64 @@
 -- The rights of a role that does not own the schema: to keep leases, reserve blocks of segments, show the workers, log
 -- clients of the ID database in, and mend sequences after a failover. No other rights.
 
-CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name)
+-- With the owner's rights, because a role that leases needs none on the table.
+CREATE OR REPLACE FUNCTION pgflurry.leasable(role name) RETURNS int4multirange
+LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT CASE
+        WHEN pg_has_role($1, (SELECT relowner FROM pg_class WHERE oid = 'pgflurry.worker'::regclass), 'USAGE')
+        THEN '{(,)}'
+        ELSE (SELECT coalesce(range_agg(r.workers), '{(,)}') FROM pgflurry.lease_range AS r
+              WHERE pg_has_role($1, r.role, 'MEMBER'))
+    END
+$fn$;
+COMMENT ON FUNCTION pgflurry.leasable(name) IS
+'The workers that a role may lease: those that pgflurry.grant_lease() gave to it and to the roles it is a member of. '
+'Without such a range, and for the owner, all.';
+
+DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);  -- it has a parameter more since revision 6
+CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name, workers int4range DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
+    holder constant regrole := (SELECT r.oid FROM pg_roles AS r WHERE r.rolname = grant_lease.role);
     statement text;
+    proxies constant text[] := ARRAY[
+        'SELECT ON pgflurry.segment, pgflurry.worker_history, pgflurry.client, pgflurry.client_secret',
+        'UPDATE (max_id, update_time) ON pgflurry.segment',
+        'EXECUTE ON FUNCTION pgflurry.mend_sequences()'];
 BEGIN
+    IF workers IS NOT NULL AND NOT EXISTS (
+        SELECT FROM pgflurry.worker AS w WHERE w.kind = 'proxy' AND w.worker <@ grant_lease.workers)
+    THEN
+        RAISE EXCEPTION 'no worker in % can be leased here', workers
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = (SELECT format('Workers %s to %s can.', min(w.worker), max(w.worker))
+                          FROM pgflurry.worker AS w WHERE w.kind = 'proxy');
+    END IF;
     FOREACH statement IN ARRAY ARRAY[
-        'GRANT USAGE ON SCHEMA pgflurry TO %I',
-        'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration, '
-            'pgflurry.worker_history, pgflurry.client, pgflurry.client_secret TO %I',
-        'GRANT UPDATE (timeline, acquire_after, joins_complete_on) ON pgflurry.namespace TO %I',
-        'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
-            'ON pgflurry.worker TO %I',
-        'GRANT UPDATE (max_id, update_time) ON pgflurry.segment TO %I',
-        'GRANT EXECUTE ON FUNCTION pgflurry.mend_sequences() TO %I']
+        'USAGE ON SCHEMA pgflurry',
+        'SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.migration',
+        'UPDATE (timeline, acquire_after, joins_complete_on) ON pgflurry.namespace',
+        'UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
+            'ON pgflurry.worker']
     LOOP
-        EXECUTE format(statement, role);
+        EXECUTE format('GRANT %s TO %I', statement, role);
     END LOOP;
+    FOREACH statement IN ARRAY proxies LOOP
+        IF workers IS NULL THEN
+            EXECUTE format('GRANT %s TO %I', statement, role);
+        ELSE
+            EXECUTE format('REVOKE %s FROM %I', statement, role);
+        END IF;
+    END LOOP;
+    DELETE FROM pgflurry.lease_range AS r WHERE r.role = holder;
+    IF workers IS NOT NULL THEN
+        INSERT INTO pgflurry.lease_range VALUES (holder, grant_lease.workers);
+    END IF;
 END $fn$;
-COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
+COMMENT ON PROCEDURE pgflurry.grant_lease(name, int4range) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '
 'to keep leases, to reserve blocks of segments, to show who holds and held which worker, '
 'to recreate sequences that a failover left unreadable, '
 'and to log clients of the ID database in, for which it reads their secret verifiers. '
-'May be run again at any time.';
+'With workers, as in workers => ''[100,200)'', it may keep leases of these and nothing else: '
+'that is for a program that leases in process. The last call for a role holds. May be run again at any time.';

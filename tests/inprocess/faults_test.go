@@ -88,7 +88,7 @@ func TestACopyOfTheDatabaseGrantsNothingAndTheCallerLearnsThatAtOnce(t *testing.
 	a.draw(g)
 }
 
-func TestAHolderWhoseAddressLeadsToACopyEndsWithItsGrantAndGoesOnWhenItLeadsBack(t *testing.T) {
+func TestAHolderWhoseAddressLeadsToACopyGoesOnWhenItLeadsBack(t *testing.T) {
 	t.Parallel()
 	a := newIDs(t)
 	url := namespace(t)

@@ -1,0 +1,88 @@
+package leasing
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgflurry/lease"
+	"pgflurry/tests/support/server"
+)
+
+// granted is a role that may lease the workers from lowest to highest.
+func (r *room) granted(role string, lowest, highest int) string {
+	r.t.Helper()
+	url := server.Role(r.t, r.url, role)
+	r.do(fmt.Sprintf("CALL pgflurry.grant_lease('%s', workers => '[%d,%d]')", role, lowest, highest))
+	return url
+}
+
+func TestARoleWithARangeLeasesItsWorkersAlone(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	lowest := ask[int](r, "SELECT min(worker) FROM pgflurry.worker WHERE kind = 'proxy'")
+	const role = "leases_two"
+	url := r.granted(role, lowest+1, lowest+2)
+	conn := server.Connect(t, url)
+	for _, change := range []string{
+		"released_at = now()", "owner = gen_random_uuid()", "term = term + 1", "node = 'x'",
+		"reserved_until = pgflurry.ticks(clock_timestamp())",
+	} {
+		server.Refused(t, conn, "42501", fmt.Sprintf("UPDATE pgflurry.worker SET %s WHERE worker = %d", change, lowest))
+	}
+	for _, other := range []string{
+		"UPDATE pgflurry.segment SET max_id = max_id + 1", "SELECT FROM pgflurry.client",
+		"SELECT FROM pgflurry.lease_range",
+		"DELETE FROM pgflurry.lease_range", "SELECT FROM pgflurry.client_secret",
+		"CALL pgflurry.grant_lease('" + role + "')",
+	} {
+		server.Refused(t, conn, "42501", other)
+	}
+	s := r.store(url)
+	first, second := r.acquire(s, "a"), r.acquire(s, "b")
+	if first.Worker+second.Worker != 2*lowest+3 {
+		t.Errorf("workers %d and %d were granted", first.Worker, second.Worker)
+	}
+	var refusal *lease.Refusal
+	if _, err := s.Acquire(r.context(), r.request("c")); !errors.As(err, &refusal) || refusal.Workers != 2 {
+		t.Errorf("the third of two: %v", err)
+	}
+	r.renew(s, renewal(first, never))
+	r.release(s, first.Lease)
+
+	// Who writes everything does not write the range, and a member has that of its group.
+	r.do("GRANT pg_write_all_data TO " + role)
+	server.Refused(t, conn, "42501", "DELETE FROM pgflurry.lease_range")
+	server.Refused(t, conn, "42501", fmt.Sprintf("UPDATE pgflurry.worker SET node = 'x' WHERE worker = %d", lowest))
+	member := server.Role(t, r.url, "member_of_two")
+	r.do("CALL pgflurry.grant_lease('member_of_two'); GRANT " + role + " TO member_of_two")
+	server.Refused(t, server.Connect(t, member), "42501",
+		fmt.Sprintf("UPDATE pgflurry.worker SET node = 'x' WHERE worker = %d", lowest))
+}
+
+func TestARangeThatMovesTakesTheLeaseAtTheNextRenewalAndTheLastCallHolds(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	lowest := ask[int](r, "SELECT min(worker) FROM pgflurry.worker WHERE kind = 'proxy'")
+	const role = "moves"
+	url := r.granted(role, lowest, lowest)
+	s := r.store(url)
+	held := r.acquire(s, "a")
+	r.do(fmt.Sprintf("ALTER ROLE %s RENAME TO moves_on; CALL pgflurry.grant_lease('moves_on', '[%d,%d]')",
+		role, lowest+1, lowest+1))
+	s = r.store(server.As(t, r.url, "moves_on", "moves_on"))
+	t.Cleanup(func() { server.Exec(t, r.url, "ALTER ROLE moves_on RENAME TO "+role) })
+	var lost *lease.Lost
+	if _, err := s.Renew(r.context(), renewal(held, never)); !errors.As(err, &lost) || lost.CommitLost() {
+		t.Errorf("a renewal outside of the range: %v; expected that the lease is lost", err)
+	}
+	if next := r.acquire(s, "a"); next.Worker != lowest+1 {
+		t.Errorf("worker %d is granted", next.Worker)
+	}
+	if n := ask[int](r, "SELECT count(*) FROM pgflurry.lease_range"); n != 1 {
+		t.Errorf("there are %d ranges", n)
+	}
+	r.do("CALL pgflurry.grant_lease('moves_on')")
+	r.renew(s, renewal(held, never)) // of the row that nobody took
+	server.Refused(t, server.Connect(t, r.url), "22023", "CALL pgflurry.grant_lease('moves_on', '[0,1)')")
+}
