@@ -79,7 +79,7 @@ func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
 type source struct {
 	key  string // for --sources
 	name string
-	file string // of bench/sources; empty for servers that are not PostgreSQL or in front of it
+	file string // of bench/sources; empty if no statement is sent to PostgreSQL or in front of it
 	from place
 }
 
@@ -90,6 +90,7 @@ var (
 		{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
 		{"snowflake-id-database", unbacked, "next_snowflake.sql", fromIDDatabase},
 		{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
+		{inProcess, "next_snowflake, in process, leased", "", fromPostgres},
 		{"nextval-pgbouncer", pooledNextval, "nextval.sql", fromPooler},
 		{"nextval-cached", cachedNextval, "nextval_cached.sql", fromPostgres},
 		{"nextval-offset", offsetNextval, "nextval_offset.sql", fromPostgres},
@@ -122,6 +123,7 @@ var (
 const (
 	batchSize      = 1000
 	mariadbReplace = "mariadb-replace"
+	inProcess      = "snowflake-in-process"
 )
 
 // group is sources with the same task.
@@ -164,10 +166,12 @@ func (s source) draws() bool { return strings.HasPrefix(s.file, "next_snowflake"
 
 // run makes a turn of the source.
 func (s source) run(g group, clients int, target string) (trial.Turn, error) {
-	switch s.from {
-	case fromRedis:
+	switch {
+	case s.key == inProcess:
+		return driver.LeasedDraw{Clients: clients}.From(target), nil
+	case s.from == fromRedis:
 		return driver.RedisDraw{Pipelined: g.mode == driver.Pipelined, Clients: clients}.From(target), nil
-	case fromMariaDB:
+	case s.from == fromMariaDB:
 		return driver.MariaDBDraw{Replace: s.key == mariadbReplace, Clients: clients}.From(target), nil
 	}
 	statement, err := sources.ReadFile("sources/" + s.file)
