@@ -15,7 +15,7 @@ func (n *news) begin() {
 // next is closed with the next news. Who takes it before a look misses none.
 func (n *news) next() <-chan struct{} { return *n.ahead.Load() }
 
-func (n *news) tell() {
+func (n *news) notify() {
 	next := make(chan struct{})
 	close(*n.ahead.Swap(&next))
 }

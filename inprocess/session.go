@@ -36,7 +36,7 @@ func (g *Generator) begin(ctx context.Context, ns namespace.Namespace) (*session
 		if wrap != nil { // of a test
 			store, issuer = wrap(store, issuer)
 		}
-		return &heard{store, s, &g.news}, &telling{issuer, &g.news}
+		return &heard{store, s, &g.news}, &notifying{issuer, &g.news}
 	}
 	var err error
 	if s.generator, s.keeper, err = settings.New(ns); err != nil {
@@ -51,7 +51,7 @@ func (g *Generator) begin(ctx context.Context, ns namespace.Namespace) (*session
 		err := s.keeper.Run(ctx)
 		if err != nil {
 			g.state.CompareAndSwap(at, &state{why: fmt.Errorf("%w: %w", errEnded, err)})
-			g.news.tell()
+			g.news.notify()
 		}
 	}()
 	return s, nil
@@ -71,7 +71,7 @@ func (s *session) reason(err error) error {
 	return fmt.Errorf("%w: %w", ErrNoGrant, err)
 }
 
-// heard is a Store whose failures are remembered, and told if no wait helps.
+// heard is a Store whose failures are remembered. It notifies if no wait helps.
 type heard struct {
 	lease.Store
 	session *session
@@ -97,18 +97,18 @@ func (h *heard) hear(err error) {
 	}
 	h.session.failed.Store(&failed{connstring.Explain(err)})
 	if !passes(err) {
-		h.news.tell()
+		h.news.notify()
 	}
 }
 
-// telling is an Issuer that tells of each grant.
-type telling struct {
+// notifying is an Issuer that notifies of each grant.
+type notifying struct {
 	lease.Issuer
 	news *news
 }
 
-func (t *telling) Grant(worker int, from, until int64) error {
+func (t *notifying) Grant(worker int, from, until int64) error {
 	err := t.Issuer.Grant(worker, from, until)
-	t.news.tell()
+	t.news.notify()
 	return err
 }

@@ -139,7 +139,7 @@ func (g *Generator) leave(why error) {
 		g.leaving = s.done
 		s.stop()
 	}
-	g.news.tell()
+	g.news.notify()
 }
 
 // left waits until nothing of the last session is left.

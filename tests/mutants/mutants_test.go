@@ -159,7 +159,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "… until there is one", file: "inprocess/session.go",
-		from: "(worker, from, until)\n\tt.news.tell()\n", to: "(worker, from, until)\n",
+		from: "(worker, from, until)\n\tt.news.notify()\n", to: "(worker, from, until)\n",
 		test: "Invariant2", in: "inprocess",
 	},
 	{
