@@ -210,7 +210,7 @@ func withPassword(target, password string) string {
 
 // figuresOf is the number of figures for these servers.
 func figuresOf(s servers.Servers) int {
-	n := 21
+	n := 22
 	for of, figures := range map[string]int{
 		s.Pooler.URL: 1, s.Redis.URL: 2, s.MariaDB.URL: 2, s.IDDatabase.URL: 4,
 	} {
