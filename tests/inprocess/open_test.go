@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +40,20 @@ func unheld(t *testing.T, url string) {
 	}
 	server.Eventually(t, conn, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() "+
 		"AND application_name = 'holder')")
+}
+
+// call is a log that calls a function for each line with a text.
+type call struct {
+	text string
+	then func()
+}
+
+// Write implements io.Writer.
+func (c *call) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(c.text)) {
+		c.then()
+	}
+	return len(line), nil
 }
 
 func TestInvariant1AnOpenThatFailsLeavesNothing(t *testing.T) {
@@ -82,15 +98,22 @@ func TestInvariant1AnOpenWhoseContextEndsSaysWhyItWaitedAndLeavesNothing(t *test
 	link, silent := network.To(t, url)
 	link.Silence()
 	for at, says := range map[string]string{
-		empty: "has no pgflurry namespace", held: "no worker is free", silent: "no answer in time",
+		empty: "has no pgflurry namespace", held: "no worker is free",
 		"postgres://nobody@127.0.0.1:1/app": "connection refused",
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
-		_, err := inprocess.Open(ctx, settings(at, "two"))
+		ctx, cancel := context.WithCancel(t.Context())
+		s := settings(at, "two")
+		s.Log = slog.New(slog.NewTextHandler(&call{says, cancel}, nil))
+		_, err := inprocess.Open(ctx, s)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), says) && at != silent {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v; expected the end of the context and %q", at, err, says)
 		}
+	}
+	late, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := inprocess.Open(late, settings(silent, "two")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("of a silent server: %v", err)
 	}
 	if err := holds.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -270,6 +293,16 @@ func TestOperatorsSeeAHolderInAProcessAsWhatItIs(t *testing.T) {
 		CombinedOutput()
 	if err != nil || !regexp.MustCompile(`held +orders-1 .*in process: example.com/orders`).Match(out) {
 		t.Errorf("workers list: %v\n%s", err, out)
+	}
+	proxy := program.Serve(t, url, "proxy", "--window", "2s", "--admin-listen", "127.0.0.1:0")
+	page, err := http.Get("http://" + program.Field(proxy.Line("listening for operators"), "address") + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(page.Body)
+	page.Body.Close()
+	if err != nil || !strings.Contains(string(text), "in process: example.com/orders") {
+		t.Errorf("the status page does not show the holder: %v\n%s", err, text)
 	}
 	st := g.Stats()
 	if !st.Held || st.Term != 1 || st.Reserve <= 0 || st.Problem != nil || st.Layout.SequenceBits != 12 {
