@@ -47,4 +47,5 @@ measure-lease:
 # The costs of statements in docs/scale.md, and its tables with the fleet of ten thousand.
 measure-scale:
 	go test -count=1 -timeout 0 -run '^$$' -bench 'Acqu|Renewal|Permission|Survey' -benchtime 300x ./tests/leasing
-	PGFLURRY_TEST_SCALE=1 PGFLURRY_TEST_VOLUME=full go test -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update
+	PGFLURRY_TEST_SCALE=1 PGFLURRY_TEST_VOLUME=full \
+		go test -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update

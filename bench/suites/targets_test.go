@@ -58,8 +58,10 @@ func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 	// function at four numbers; two inserts; bulk; idle
 	const want = 6 + 8 + 1 + 2 + 1 + 4 + 2 + 1 + 1
 	for ratio, missed := range map[float64][]string{
-		1: {"1 client: proxy to `nextval`", "16 clients: proxy to `nextval`", "64 clients: proxy to `nextval`",
-			"50 pipelined", "Redis"},
+		1: {
+			"1 client: proxy to `nextval`", "16 clients: proxy to `nextval`", "64 clients: proxy to `nextval`",
+			"50 pipelined", "Redis",
+		},
 		0.1: {"proxy to `nextval`", "proxy to the least", "function in the database", "bigserial"},
 		9:   {"Redis"},
 	} {
