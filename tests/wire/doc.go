@@ -52,7 +52,7 @@
 //
 // # Ways
 //
-// Each conversation goes several ways, and one of them is inside TLS. Everyday runs draw one or two of them.
+// Each conversation goes several ways, and one of them is inside TLS. Everyday runs draw at most two of them.
 // vanish_test.go has clients that vanish at any byte.
 //
 // The test reads bytes with github.com/jackc/pgproto3/v2, which shares no code with the proxy's codec.
