@@ -30,11 +30,12 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 const mostReads = 16
 
 // readReady reads from the descriptor if it can do so now. It returns false to be called again when it can. Within Each
-// it continues while it need not wait: take, read, take.
+// it continues while it need not wait: take, read, take. A read that did not fill its room is the last one before a
+// wait, unless the peer may have ended (hangups).
 func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()
-		in.read(descriptor)
+		emptied := in.read(descriptor)
 		if in.err == syscall.EAGAIN {
 			return false
 		}
@@ -44,12 +45,17 @@ func (in *Inbox) readReady(descriptor uintptr) bool {
 		if in.refused = in.takes(); in.refused != nil {
 			return true
 		}
+		if emptied && in.hangup.mayWait() {
+			in.makeRoom() // or give back the buffer
+			return false
+		}
 	}
 	return true
 }
 
-// read reads once. If nothing came, it gives back an empty buffer.
-func (in *Inbox) read(descriptor uintptr) {
+// read reads once. It says whether bytes came, and fewer than it had room for. If none came, it gives back an empty
+// buffer.
+func (in *Inbox) read(descriptor uintptr) (emptied bool) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
 	}
@@ -65,7 +71,7 @@ func (in *Inbox) read(descriptor uintptr) {
 		in.end += n
 		in.busy = in.widens && n >= min(len(room), BufferSize)
 		in.err = nil
-		return
+		return n < len(room)
 	}
 	if in.end == 0 && in.inside == 0 {
 		in.release()
@@ -74,6 +80,7 @@ func (in *Inbox) read(descriptor uintptr) {
 	if err == 0 {
 		in.err = io.EOF
 	}
+	return false
 }
 
 // tryWrite writes as much as the descriptor takes now. It returns false to be called again when that takes more.

@@ -19,7 +19,14 @@ func pair(t *testing.T) (near, far net.Conn) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	if near, err = net.Dial("tcp4", ln.Addr().String()); err != nil {
+	return dialed(t, ln)
+}
+
+// dialed is a connection by way of ln.
+func dialed(t *testing.T, ln net.Listener) (near, far net.Conn) {
+	t.Helper()
+	near, err := net.Dial("tcp4", ln.Addr().String())
+	if err != nil {
 		t.Fatal(err)
 	}
 	if far, err = ln.Accept(); err != nil {
