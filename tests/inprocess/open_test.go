@@ -295,14 +295,17 @@ func TestOperatorsSeeAHolderInAProcessAsWhatItIs(t *testing.T) {
 		t.Errorf("workers list: %v\n%s", err, out)
 	}
 	proxy := program.Serve(t, url, "proxy", "--window", "2s", "--admin-listen", "127.0.0.1:0")
-	page, err := http.Get("http://" + program.Field(proxy.Line("listening for operators"), "address") + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(page.Body)
-	page.Body.Close()
-	if err != nil || !strings.Contains(string(text), "in process: example.com/orders") {
-		t.Errorf("the status page does not show the holder: %v\n%s", err, text)
+	address, patience := program.Field(proxy.Line("listening for operators"), "address"), server.Within(t)
+	for shown := ""; !strings.Contains(shown, "in process: example.com/orders"); { // the proxy reads the table now and then
+		page, err := http.Get("http://" + address + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(page.Body)
+		page.Body.Close()
+		if shown = string(text); err != nil || patience.Err() != nil {
+			t.Fatalf("the status page does not show the holder: %v\n%s", err, text)
+		}
 	}
 	st := g.Stats()
 	if !st.Held || st.Term != 1 || st.Reserve <= 0 || st.Problem != nil || st.Layout.SequenceBits != 12 {
