@@ -296,7 +296,7 @@ func TestOperatorsSeeAHolderInAProcessAsWhatItIs(t *testing.T) {
 	}
 	proxy := program.Serve(t, url, "proxy", "--window", "2s", "--admin-listen", "127.0.0.1:0")
 	address, patience := program.Field(proxy.Line("listening for operators"), "address"), server.Within(t)
-	for shown := ""; !strings.Contains(shown, "in process: example.com/orders"); { // the proxy reads the table now and then
+	for shown := ""; !strings.Contains(shown, "in process: example.com/orders"); { // after the next survey
 		page, err := http.Get("http://" + address + "/")
 		if err != nil {
 			t.Fatal(err)
