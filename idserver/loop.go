@@ -32,7 +32,6 @@ var errGoodbye = errors.New("session terminated")
 func (l *loop) run() error {
 	defer l.unwatch()
 	defer l.Drop()
-	defer l.in.Leave()
 	l.in.SetMax(frame.MaxBody)
 	for {
 		refused, gone := l.in.Each(l.handle)

@@ -27,7 +27,6 @@ type requests struct {
 
 // relayClient handles the client's messages until the client leaves.
 func (r *requests) relayClient() error {
-	defer r.fromClient.Leave()
 	r.fromClient.SetMax(frame.MaxBody)
 	for {
 		refused, gone := r.fromClient.Each(r.takeMessages)

@@ -24,7 +24,6 @@ type replies struct {
 
 // relayUpstream relays everything from upstream until upstream closes, and notes which replies have come.
 func (r *replies) relayUpstream() error {
-	defer r.fromUpstream.Leave()
 	for {
 		refused, gone := r.fromUpstream.Each(r.takeReplies)
 		switch {

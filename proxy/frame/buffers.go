@@ -14,12 +14,9 @@ const (
 	replySize = ReplyChunk + BufferSize
 )
 
-// Buffers are what the sessions of a proxy share: buffers for reading and for local replies, and the watch for ends.
-// Its methods are safe for concurrent use.
-type Buffers struct {
-	narrow, wide, replies sync.Pool
-	hangups               hangups
-}
+// Buffers are the buffers that all sessions of a proxy share: for reading, and for local replies. Its methods are safe
+// for concurrent use.
+type Buffers struct{ narrow, wide, replies sync.Pool }
 
 // NewBuffers makes the pools. They hold no memory before their first use.
 func NewBuffers() *Buffers {

@@ -11,7 +11,6 @@
 //	inbox.go       Inbox: frames from one peer. It has a buffer only while there is something in it
 //	fill.go        how the buffer is filled, and which buffer
 //	buffers.go     Buffers: what the inboxes of a proxy share
-//	hangups_*.go   watches sockets for ends, so that a wait need not begin with a read
 //	frame_unix.go  reads and writes by descriptor while they need not wait; frame_other.go has none of that
 //	syscall_*      the system calls: raw where that is faster and safe, else plain
 //	outlet.go      writes by descriptor

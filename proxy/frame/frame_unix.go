@@ -30,12 +30,11 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 const mostReads = 16
 
 // readReady reads from the descriptor if it can do so now. It returns false to be called again when it can. Within Each
-// it continues while it need not wait: take, read, take. A read that did not fill its room is the last one before a
-// wait, unless the peer may have ended (hangups).
+// it continues while it need not wait: take, read, take.
 func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()
-		emptied := in.read(descriptor)
+		in.read(descriptor)
 		if in.err == syscall.EAGAIN {
 			return false
 		}
@@ -45,17 +44,12 @@ func (in *Inbox) readReady(descriptor uintptr) bool {
 		if in.refused = in.takes(); in.refused != nil {
 			return true
 		}
-		if emptied && in.hangup.mayWait() {
-			in.makeRoom() // or give back the buffer
-			return false
-		}
 	}
 	return true
 }
 
-// read reads once. It says whether bytes came, and fewer than it had room for. If none came, it gives back an empty
-// buffer.
-func (in *Inbox) read(descriptor uintptr) (emptied bool) {
+// read reads once. If nothing came, it gives back an empty buffer.
+func (in *Inbox) read(descriptor uintptr) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
 	}
@@ -71,7 +65,7 @@ func (in *Inbox) read(descriptor uintptr) (emptied bool) {
 		in.end += n
 		in.busy = in.widens && n >= min(len(room), BufferSize)
 		in.err = nil
-		return n < len(room)
+		return
 	}
 	if in.end == 0 && in.inside == 0 {
 		in.release()
@@ -80,7 +74,6 @@ func (in *Inbox) read(descriptor uintptr) (emptied bool) {
 	if err == 0 {
 		in.err = io.EOF
 	}
-	return false
 }
 
 // tryWrite writes as much as the descriptor takes now. It returns false to be called again when that takes more.

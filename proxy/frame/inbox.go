@@ -38,7 +38,6 @@ type Inbox struct {
 	err     error                         // of readReady
 	takes   func() error                  // the callback of Each, for readReady to call; nil outside of Each
 	refused error                         // the error of takes
-	hangup  hangup
 }
 
 // NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It accepts bodies of up to MaxBody
@@ -153,10 +152,7 @@ func (in *Inbox) Stream(to io.Writer, size int) error {
 // it can take. It must not read, and must not leave the inbox Full: the caller of Each streams a Large frame
 // (ErrLarge). Each may hold the connection's read side while it calls take. So a Close of conn, and only that, waits
 // for take to return.
-//
-// From the first Each on, the inbox is watched for the peer's end. Leave must be called when nobody reads any more.
 func (in *Inbox) Each(take func() error) (refused, gone error) {
-	in.buffers.hangups.enter(&in.hangup, in.conn, in.raw)
 	for {
 		if err := take(); err != nil {
 			return err, nil
@@ -175,9 +171,6 @@ func (in *Inbox) Each(take func() error) (refused, gone error) {
 		}
 	}
 }
-
-// Leave ends what Each has begun. The inbox must not be used afterwards.
-func (in *Inbox) Leave() { in.buffers.hangups.leave(&in.hangup) }
 
 // Await waits until the frame at the reading position is whole, and returns it. Nothing before it may be waiting to be
 // passed on. A Large frame is a LengthError. A read deadline is an error.

@@ -19,14 +19,7 @@ func pair(t *testing.T) (near, far net.Conn) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	return dialed(t, ln)
-}
-
-// dialed is a connection by way of ln.
-func dialed(t *testing.T, ln net.Listener) (near, far net.Conn) {
-	t.Helper()
-	near, err := net.Dial("tcp4", ln.Addr().String())
-	if err != nil {
+	if near, err = net.Dial("tcp4", ln.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
 	if far, err = ln.Accept(); err != nil {
