@@ -18,6 +18,9 @@ type Generator struct {
 	state    atomic.Pointer[state] // never nil
 	news     news                  // of a grant, another state, or a failure that no wait helps
 
+	closing context.Context // ends with the first Close, so that no Resume keeps the turn from it
+	close   context.CancelFunc
+
 	turn      chan struct{}   // who has sent into it may change state, and uses the next two
 	leaving   <-chan struct{} // closed when nothing of the last session is left
 	namespace string          // UUID, once there was a grant
@@ -62,6 +65,7 @@ func newGenerator(h holder.Settings) *Generator {
 	none := make(chan struct{})
 	close(none)
 	g := &Generator{settings: h, turn: make(chan struct{}, 1), leaving: none}
+	g.closing, g.close = context.WithCancel(context.Background())
 	g.news.begin()
 	g.state.Store(&state{why: ErrSuspended})
 	return g

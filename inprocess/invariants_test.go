@@ -3,9 +3,13 @@ package inprocess
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"pgflurry/generator"
 	"pgflurry/lease"
@@ -179,6 +183,42 @@ func TestInvariant4CloseWaitsForTheReleaseAlsoIfItsContextIsOver(t *testing.T) {
 		cancel()
 		if err := g.Close(over); err != nil || !released {
 			t.Errorf("Close: %v, released %v", err, released)
+		}
+	})
+}
+
+// A program may be told to end while it resumes and the database is away.
+func TestInvariant4CloseEndsAResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nobody, err := pgx.ParseConfig("host=127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nobody.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		h, err := Settings{Connection: nobody, Node: "n", Log: slog.New(slog.DiscardHandler)}.holder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := newGenerator(h)
+		resumed, drawn := make(chan error), make(chan error)
+		go func() { resumed <- g.Resume(patient(t)) }()
+		go func() { _, err := g.Next(patient(t)); drawn <- err }()
+		synctest.Wait()
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		go func() {
+			if err := g.Close(over); err != nil {
+				t.Error(err)
+			}
+		}()
+		if err := <-resumed; err != ErrClosed {
+			t.Errorf("Resume: %v", err)
+		}
+		if err := <-drawn; err != ErrClosed {
+			t.Errorf("Next: %v", err)
 		}
 	})
 }

@@ -16,10 +16,16 @@ const leaveLimit = 6 * time.Second
 
 // Resume leases a worker again after Suspend. It waits for a grant until ctx ends. If it fails, nothing is left, and
 // the generator stays suspended. To clean up, it may take five seconds longer. If nothing is suspended, it does
-// nothing.
+// nothing. A Close ends it.
 func (g *Generator) Resume(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(g.closing, cancel)()
 	done, err := g.take(ctx)
-	if err != nil {
+	switch {
+	case err != nil && g.closing.Err() != nil:
+		return ErrClosed
+	case err != nil:
 		return err
 	}
 	defer done()
@@ -29,6 +35,15 @@ func (g *Generator) Resume(ctx context.Context) error {
 	case at.why == ErrClosed:
 		return ErrClosed
 	}
+	err = g.resume(ctx)
+	if err != nil && g.closing.Err() != nil {
+		g.leave(ErrClosed)
+		return ErrClosed
+	}
+	return err
+}
+
+func (g *Generator) resume(ctx context.Context) error {
 	if err := g.left(ctx); err != nil {
 		return err
 	}
@@ -103,6 +118,7 @@ func (g *Generator) Suspend(ctx context.Context) error { return g.end(ctx, ErrSu
 // Close waits until the worker is given back, at most until ctx ends. If ctx has ended before, it waits for up to six
 // seconds, which is always enough. What still runs then ends by itself. Close again does the same again.
 func (g *Generator) Close(ctx context.Context) error {
+	g.close()
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), leaveLimit)
