@@ -187,8 +187,7 @@ func TestASignalEndsAMigrationWithItsNameAlone(t *testing.T) {
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "SELECT pg_advisory_lock(x'7067666c75727279'::bigint)")
 	p := program.Start(t, "migrate", "up", "--database", url)
-	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted "+
-		"AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))")
+	server.Blocked(t, conn, 1)
 	p.Signal(syscall.SIGINT)
 	if code := p.End(); code != 1 || p.Output() != "pgflurry: stopped by signal: interrupt\n"+
 		"hint: Each step is done whole or not at all. Run it again: it goes on where it stopped." {

@@ -153,7 +153,7 @@ func TestAPrintWaitsForAMigrationThatRuns(t *testing.T) {
 		_, err := conn.Exec(server.Within(t), text, pgx.QueryExecModeExec)
 		done <- err
 	}()
-	server.Eventually(t, other, "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)")
+	server.Blocked(t, other, 1)
 	server.Do(t, other, "SELECT pg_advisory_unlock(x'7067666c75727279'::bigint)")
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -372,7 +372,7 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 	}()
 	server.Eventually(t, server.Connect(t, direct),
 		"EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' "+
-			"AND query LIKE 'SELECT pgflurry.next_segment%')")
+			"AND datname = current_database() AND query LIKE 'SELECT pgflurry.next_segment%')")
 	server.Do(t, holder, "COMMIT")
 	if err := <-result; err != nil {
 		t.Error(err)
