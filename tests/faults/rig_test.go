@@ -138,6 +138,7 @@ func (r *room) drawUntil(conn *pgx.Conn, wanted func(id int64) bool) int64 {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("no such ID in %v; the last one is of worker %d", patience, r.workerOf(id))
 		}
+		server.Pause(r.t.Context(), time.Millisecond) // leaves the processor to what it waits for
 	}
 }
 

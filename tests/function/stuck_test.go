@@ -11,6 +11,7 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // held announces that it is there and waits until the test releases the advisory lock. It polls, so that it does not
@@ -86,7 +87,7 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 					seen[id] = true
 				}
 			}
-			const some = "SELECT next_snowflake() FROM generate_series(1, 3000)"
+			some := fmt.Sprintf("SELECT next_snowflake() FROM generate_series(1, %d)", volume.Of(600, 3000))
 			add(values[int64](t, conn, some))
 			// so that no draw waits for the clock
 			server.Eventually(t, conn,

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,8 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for {
+	const first, last = 2, 25 // milliseconds between two looks, so that a long wait leaves the processor to others
+	for pause := first; ; pause = min(2*pause, last) {
 		var holds bool
 		if err := conn.QueryRow(ctx, "SELECT coalesce("+condition+", false)", args...).Scan(&holds); err != nil {
 			t.Fatalf("%v:\n%s", err, condition)
@@ -76,7 +78,7 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 		if holds {
 			return
 		}
-		if _, err := conn.Exec(ctx, "SELECT pg_sleep(0.005)"); err != nil {
+		if _, err := conn.Exec(ctx, fmt.Sprintf("SELECT pg_sleep(0.%03d)", pause)); err != nil {
 			t.Fatalf("%v: this has not come about:\n%s", err, condition)
 		}
 	}
