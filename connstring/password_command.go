@@ -70,10 +70,13 @@ func (c *PasswordCommand) run(ctx context.Context) (password string, keep time.D
 	program.WaitDelay = time.Second // where its children stay, they may keep the output open
 	endWithChildren(program)
 	err = program.Run()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, and something that it has started goes on
+		err = nil
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "", 0, ctx.Err()
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && err != nil:
 		return "", 0, noPassword{"it had not ended when its time was over"}
 	case out.full:
 		return "", 0, noPassword{fmt.Sprintf("it wrote more than %d bytes", longestOutput)}

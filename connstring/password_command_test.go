@@ -47,6 +47,13 @@ func TestAPasswordIsKeptAsLongAsItsProgramSays(t *testing.T) {
 	}
 }
 
+func TestAPasswordCountsThoughSomethingKeepsTheOutputOpen(t *testing.T) {
+	password, err := NewPasswordCommand("echo p; sleep 4 2>/dev/null &").Password(t.Context())
+	if password != "p" || err != nil {
+		t.Errorf("password %q, error %v; expected p", password, err)
+	}
+}
+
 func TestAForgottenPasswordIsAskedForAgain(t *testing.T) {
 	c, runs := counted(t, `p\n1h\n`)
 	for range 2 {

@@ -106,13 +106,16 @@ func (g *Generator) TryNext() (int64, error) {
 	return 0, at.session.reason(err)
 }
 
+// mostAtOnce is for how many IDs AppendN makes room before it has any.
+const mostAtOnce = 4096
+
 // AppendN appends n IDs in rising order. It waits as Next does. With an error, the IDs that were drawn before it are
 // appended.
 func (g *Generator) AppendN(ctx context.Context, ids []int64, n int) ([]int64, error) {
 	if n < 0 {
 		return ids, fmt.Errorf("%d IDs were asked for; expected none or more", n)
 	}
-	ids = slices.Grow(ids, n)
+	ids = slices.Grow(ids, min(n, mostAtOnce)) // n may be more than the memory has room for
 	for n > 0 {
 		first, count, err := g.run(ctx, n)
 		if err != nil {
