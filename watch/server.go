@@ -38,7 +38,14 @@ var ofSessions = map[string]string{
 	"is_superuser": "off", "session_authorization": "",
 }
 
-// firstServer joins both.
+// ofNewer are parameters that newer versions report: 18 the search path, with its default for each session, 16 the
+// iterations of SCRAM.
+var ofNewer = map[string]func(said string) string{
+	"scram_iterations": func(said string) string { return said },
+	"search_path":      func(string) string { return `"$user", public` },
+}
+
+// firstServer joins the first two.
 func firstServer() *map[string]string {
 	all := maps.Clone(leastServer)
 	maps.Copy(all, ofSessions)
@@ -62,6 +69,11 @@ func (s *Server) heard(conn *pgconn.PgConn) {
 	for name := range leastServer {
 		if value := conn.ParameterStatus(name); value != "" {
 			next[name] = value
+		}
+	}
+	for name, value := range ofNewer {
+		if said := conn.ParameterStatus(name); said != "" {
+			next[name] = value(said)
 		}
 	}
 	if !maps.Equal(before, next) {
