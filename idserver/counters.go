@@ -2,10 +2,8 @@ package idserver
 
 import (
 	"sync/atomic"
-	"time"
 
 	"pgflurry/fault"
-	"pgflurry/histogram"
 	"pgflurry/proxy/frontend"
 )
 
@@ -55,10 +53,3 @@ const (
 )
 
 var resultLabels = [results]string{"ok", "password", "attempts", "limit", "unready", "refused", "left"}
-
-// newLoginTimes has the same buckets as the proxy's histogram of logins.
-func newLoginTimes() *histogram.Histogram {
-	const ms = time.Millisecond
-	return histogram.New(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms, time.Second,
-		2500*ms, 5*time.Second, 10*time.Second, 30*time.Second, time.Minute)
-}

@@ -85,7 +85,7 @@ func New(s Settings) (*Server, error) {
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable},
 		now: time.Now, places: places{ofUser: make(map[string]int)},
-		attempts: attempts.New(time.Now()), loginTimes: newLoginTimes(),
+		attempts: attempts.New(time.Now()), loginTimes: frontend.NewTimes(),
 	}
 	v.register.Begin()
 	v.draining = &v.register.Draining

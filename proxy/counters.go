@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/histogram"
+	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/statement"
 	"pgflurry/report"
 )
@@ -48,15 +49,11 @@ type counters struct {
 
 func newCounters() counters {
 	const µs, ms = time.Microsecond, time.Millisecond
-	lasting := []time.Duration{
-		ms, 2500 * µs, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms,
-		time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
-	}
 	return counters{
 		made: time.Now(),
 		waits: histogram.New(50*µs, 100*µs, 250*µs, 500*µs, ms, 2500*µs, 5*ms, 10*ms, 25*ms, patience, 100*ms,
 			segmentPatience, 500*ms),
-		loginTimes: histogram.New(lasting...), connectTimes: histogram.New(lasting...),
+		loginTimes: frontend.NewTimes(), connectTimes: frontend.NewTimes(),
 	}
 }
 

@@ -2,7 +2,9 @@ package frontend
 
 import (
 	"sync/atomic"
+	"time"
 
+	"pgflurry/histogram"
 	"pgflurry/proxy/statement"
 )
 
@@ -56,4 +58,11 @@ func (x *Sums) Closed(reasons ...Reason) map[string]int64 {
 		m[r.String()] = x.ended[r]
 	}
 	return m
+}
+
+// NewTimes makes the histogram of what takes up to a minute: logins, connections to upstream.
+func NewTimes() *histogram.Histogram {
+	const ms = time.Millisecond
+	return histogram.New(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms, time.Second,
+		2500*ms, 5*time.Second, 10*time.Second, 30*time.Second, time.Minute)
 }
