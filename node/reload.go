@@ -65,12 +65,10 @@ func (n *Node) Reload(s config.Settings) error {
 // connects. pgx reads the password after this hook, from the same value.
 func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	n.password.Store(&way.Password)
+	password := func(context.Context) (string, error) { return *n.password.Load(), nil }
 	if n.settings.PasswordCommand != "" {
 		command := connstring.NewPasswordCommand(n.settings.PasswordCommand)
-		way.AfterNetConnect = func(ctx context.Context, config *pgconn.Config, conn net.Conn) (_ net.Conn, err error) {
-			config.Password, err = command.Password(ctx)
-			return conn, err
-		}
+		password = command.Password
 		closes := way.OnPgError
 		way.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 			if strings.HasPrefix(err.Code, "28") { // the next connection asks for another one
@@ -78,11 +76,10 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 			}
 			return closes(conn, err)
 		}
-		return way
 	}
-	way.AfterNetConnect = func(_ context.Context, config *pgconn.Config, conn net.Conn) (net.Conn, error) {
-		config.Password = *n.password.Load()
-		return conn, nil
+	way.AfterNetConnect = func(ctx context.Context, config *pgconn.Config, conn net.Conn) (_ net.Conn, err error) {
+		config.Password, err = password(ctx)
+		return conn, err
 	}
 	return way
 }
