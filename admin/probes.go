@@ -17,6 +17,10 @@ type Verdict struct {
 
 func no(why string, values ...any) Verdict { return Verdict{Why: fmt.Sprintf(why, values...)} }
 
+func noPlace(limit int) Verdict {
+	return no("full: one more session is turned away (the limit is %d)", limit)
+}
+
 // probes registers the paths of the probes. A verdict depends on a State only. If a probe asked the database, a slow
 // database would end all proxies at once. A probe's connection is the last one to give way.
 func (s *Server) probes(mux *http.ServeMux) {
@@ -55,7 +59,7 @@ func accepting(s report.State) Verdict {
 	case !s.Listening:
 		return no("not listening yet")
 	case s.Sessions.Full:
-		return no("full: one more session is turned away (the limit is %d)", s.Sessions.Limit)
+		return noPlace(s.Sessions.Limit)
 	}
 	return Verdict{OK: true}
 }
@@ -96,7 +100,7 @@ func readyForIDDatabase(s report.State) Verdict {
 	case s.IDDatabase.Name == "":
 		return no("there is no ID database: --id-database names it")
 	case s.IDDatabase.Full:
-		return no("full: one more session is turned away (the limit is %d)", s.IDDatabase.Limit)
+		return noPlace(s.IDDatabase.Limit)
 	case s.Lease.Reserve <= 0:
 		return no("no IDs: %s", causeOf(s.Lease))
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"pgflurry/proxy/statement"
 	"pgflurry/report"
@@ -148,12 +147,6 @@ func (l *Listing) permit(j judgement) { l.unlessOver(func() { l.permission.set(j
 
 // say replaces only the reasons of a judgement, and leaves the permission.
 func (l *Listing) say(j judgement) { l.unlessOver(func() { l.permission.judgement.Store(&j) }) }
-
-// setAway records whether the last look found no PostgreSQL, and why; empty: it found one.
-func (l *Listing) setAway(why string) { l.amend(func(j *judgement) { j.away = why }) }
-
-// setFound records that a look found a PostgreSQL that refuses it.
-func (l *Listing) setFound(at time.Time) { l.amend(func(j *judgement) { j.found = at }) }
 
 // amend changes what is known beside a judgement.
 func (l *Listing) amend(change func(*judgement)) {

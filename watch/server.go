@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -38,12 +39,9 @@ var ofSessions = map[string]string{
 	"is_superuser": "off", "session_authorization": "",
 }
 
-// ofNewer are parameters that newer versions report: 18 the search path, with its default for each session, 16 the
-// iterations of SCRAM.
-var ofNewer = map[string]func(said string) string{
-	"scram_iterations": func(said string) string { return said },
-	"search_path":      func(string) string { return `"$user", public` },
-}
+// ofNewer are parameters that newer versions report: 18 the search path, 16 the iterations of SCRAM. A value is that of
+// each session; empty: the server's.
+var ofNewer = map[string]string{"scram_iterations": "", "search_path": `"$user", public`}
 
 // firstServer joins the first two.
 func firstServer() *map[string]string {
@@ -73,7 +71,7 @@ func (s *Server) heard(conn *pgconn.PgConn) {
 	}
 	for name, value := range ofNewer {
 		if said := conn.ParameterStatus(name); said != "" {
-			next[name] = value(said)
+			next[name] = cmp.Or(value, said)
 		}
 	}
 	if !maps.Equal(before, next) {

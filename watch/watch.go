@@ -217,14 +217,14 @@ func (d *databaseWatch) unanswered(err error) {
 	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))
 	}
-	missing := ""
-	if says == away {
-		missing = f.why
-	}
-	d.setAway(missing)
-	if says == refused {
-		d.setFound(d.settings.Wall())
-	}
+	d.amend(func(j *judgement) {
+		switch j.away = ""; says {
+		case away:
+			j.away = f.why
+		case refused:
+			j.found = d.settings.Wall()
+		}
+	})
 	d.found.report(f)
 }
 
