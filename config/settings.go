@@ -123,8 +123,7 @@ func ParseLease(url string) (Lease, error) {
 	if config.Database == "" {
 		config.Database = config.User // PostgreSQL's default, too
 	}
-	fresh.PassOverStandbys(&config.Config)
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
+	fresh.ForLease(config)
 	return Lease{config, url}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -12,6 +13,12 @@ func PassOverStandbys(config *pgconn.Config) {
 	if config.ValidateConnect == nil && hosts(config) > 1 {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
+}
+
+// ForLease prepares config for the lease role, which may meet standbys and poolers.
+func ForLease(config *pgx.ConnConfig) {
+	PassOverStandbys(&config.Config)
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 }
 
 // ShareTime gives each host of config an equal share of the time that ctx has left. So a host that hangs leaves time

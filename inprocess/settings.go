@@ -100,8 +100,7 @@ func (s Settings) connection() (config *pgx.ConnConfig, err error) {
 			return nil, err
 		}
 	}
-	fresh.PassOverStandbys(&config.Config)
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
+	fresh.ForLease(config)
 	return config, nil
 }
 
