@@ -235,13 +235,40 @@ func TestAFileThatIsWrongChangesNothingAndIsToldInOneLine(t *testing.T) {
 	}
 }
 
+// withPassword makes a lease role whose password is "old".
+func withPassword(t *testing.T, direct, role string) {
+	t.Helper()
+	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
+		"CALL pgflurry.grant_lease('"+role+"')")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role) })
+}
+
+// connectsAnew ends all connections of a role, and waits for the next one.
+func connectsAnew(t *testing.T, direct, role string) {
+	t.Helper()
+	own := "FROM pg_stat_activity WHERE usename = '" + role + "'"
+	super := server.Connect(t, direct)
+	before := server.Values[int](t, super, "SELECT pid "+own)
+	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
+	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
+}
+
+// givesBack ends a proxy, which has to give its worker back over a connection with the new password.
+func givesBack(t *testing.T, p *program.Proxy, direct string) {
+	t.Helper()
+	p.Signal(syscall.SIGTERM)
+	p.End()
+	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
+	if released := server.Value[int](t, server.Connect(t, direct), givenBack); released != 1 {
+		t.Errorf("%d workers were given back:\n%s", released, p.Output())
+	}
+}
+
 func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	const role = "rotated"
-	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
-		"CALL pgflurry.grant_lease('"+role+"')")
-	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role) })
+	withPassword(t, direct, role)
 	dir := t.TempDir()
 	secret, config := filepath.Join(dir, "lease-database"), filepath.Join(dir, "pgflurry.toml")
 	write := func(path, content string) {
@@ -262,18 +289,9 @@ func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 	if line := p.LineFrom(from, "msg=\"configuration "); !strings.Contains(line, "changed=lease-database") {
 		t.Errorf("the log says %s", line)
 	}
-	const own = "FROM pg_stat_activity WHERE usename = '" + role + "'"
-	super := server.Connect(t, direct)
-	before := server.Values[int](t, super, "SELECT pid "+own)
-	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
-	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
+	connectsAnew(t, direct, role)
 	load.end()
-	p.Signal(syscall.SIGTERM) // it releases the worker over a connection with the new password
-	p.End()
-	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
-	if released := server.Value[int](t, super, givenBack); released != 1 {
-		t.Errorf("%d workers were given back:\n%s", released, p.Output())
-	}
+	givesBack(t, p, direct)
 	if out := p.Output(); strings.Contains(out, "28P01") || strings.Contains(out, ":new@") {
 		t.Errorf("the old password was tried, or the new one is in the log:\n%s", out)
 	}
@@ -283,9 +301,7 @@ func TestAPasswordThatEndsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	const role = "short_lived"
-	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
-		"CALL pgflurry.grant_lease('"+role+"')")
-	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role) })
+	withPassword(t, direct, role)
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
 		if err := os.WriteFile(file, []byte(token+"\n1h\n"), 0o600); err != nil {
@@ -301,18 +317,9 @@ func TestAPasswordThatEndsIsAskedForAgain(t *testing.T) {
 	// The kept password is refused once, although its hour is not over. Then the program gives another one.
 	server.Exec(t, direct, "ALTER ROLE "+role+" PASSWORD 'new'")
 	write("new")
-	const own = "FROM pg_stat_activity WHERE usename = '" + role + "'"
-	super := server.Connect(t, direct)
-	before := server.Values[int](t, super, "SELECT pid "+own)
-	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
-	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
+	connectsAnew(t, direct, role)
 	load.end()
-	p.Signal(syscall.SIGTERM)
-	p.End()
-	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
-	if released := server.Value[int](t, super, givenBack); released != 1 {
-		t.Errorf("%d workers were given back:\n%s", released, p.Output())
-	}
+	givesBack(t, p, direct)
 }
 
 func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
