@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +20,26 @@ type child struct {
 	command *exec.Cmd
 	said    capped
 	ended   chan struct{}
+}
+
+// installed finds a program on PATH, or where Debian puts servers.
+func installed(name string) (path string, found bool) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path, true
+	}
+	path = "/usr/sbin/" + name
+	return path, isFile(path)
+}
+
+// versionOf is the first line that a program says of its version.
+func versionOf(ctx context.Context, program, flag string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, flag).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", program, flag, err)
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return first, nil
 }
 
 // startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it: stop ends it.

@@ -8,23 +8,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 // The servers that the proxy is compared with as a hop: one that passes on bytes, and one that does the least.
 
 // startBalancer starts HAProxy in TCP mode before PostgreSQL, with a thread for each processor.
 func (p *Private) startBalancer(ctx context.Context) error {
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		if program = "/usr/sbin/haproxy"; !isFile(program) {
-			p.Balancer.Missing = "haproxy is not installed"
-			return nil
-		}
+	program, found := installed("haproxy")
+	if !found {
+		p.Balancer.Missing = "haproxy is not installed"
+		return nil
 	}
-	version, err := exec.CommandContext(ctx, program, "-v").Output()
+	version, err := versionOf(ctx, program, "-v")
 	if err != nil {
-		return fmt.Errorf("%s -v: %w", program, err)
+		return err
 	}
 	address, err := freeAddress()
 	if err != nil {
@@ -39,8 +36,9 @@ func (p *Private) startBalancer(ctx context.Context) error {
 		return err
 	}
 	p.children = append(p.children, balancer)
-	name, _, _ := strings.Cut(string(version), "\n")
-	p.Balancer = Server{URL: at(p.Postgres.URL, address), PID: balancer.pid(), Version: name, Setting: "mode tcp"}
+	p.Balancer = Server{
+		URL: at(p.Postgres.URL, address), PID: balancer.pid(), Version: version, Setting: "mode tcp",
+	}
 	return nil
 }
 
@@ -65,9 +63,9 @@ func (p *Private) startLimit(ctx context.Context) error {
 		p.Limit.Missing = "there is no C compiler: cc"
 		return nil
 	}
-	version, err := exec.CommandContext(ctx, compiler, "--version").Output()
+	version, err := versionOf(ctx, compiler, "--version")
 	if err != nil {
-		return fmt.Errorf("%s --version: %w", compiler, err)
+		return err
 	}
 	source, program := filepath.Join(p.Folder, "least.c"), filepath.Join(p.Folder, "least")
 	if err := os.WriteFile(source, limitProgram, 0o644); err != nil {
@@ -86,7 +84,6 @@ func (p *Private) startLimit(ctx context.Context) error {
 		return err
 	}
 	p.children = append(p.children, server)
-	name, _, _ := strings.Cut(string(version), "\n")
-	p.Limit = Server{URL: at(p.Postgres.URL, address), PID: server.pid(), Version: name}
+	p.Limit = Server{URL: at(p.Postgres.URL, address), PID: server.pid(), Version: version}
 	return nil
 }

@@ -13,16 +13,14 @@ import (
 // startPooler starts PgBouncer with its defaults, except for a larger pool and what it must know. It pools sessions, or
 // transactions if clients have passwords. If it is not installed, Pooler says so.
 func (p *Private) startPooler(ctx context.Context) error {
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; !isFile(program) {
-			p.Pooler.Missing = "pgbouncer is not installed"
-			return nil
-		}
+	program, found := installed("pgbouncer")
+	if !found {
+		p.Pooler.Missing = "pgbouncer is not installed"
+		return nil
 	}
-	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	version, err := versionOf(ctx, program, "--version")
 	if err != nil {
-		return fmt.Errorf("%s --version: %w", program, err)
+		return err
 	}
 	address, err := freeAddress()
 	if err != nil {
@@ -46,9 +44,8 @@ func (p *Private) startPooler(ctx context.Context) error {
 		return err
 	}
 	p.children = append(p.children, pooler)
-	name, _, _ := strings.Cut(string(version), "\n")
 	p.Pooler = Server{
-		URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name,
+		URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: version,
 		Setting: strings.ReplaceAll(settings, "\n", ", "),
 	}
 	return nil
