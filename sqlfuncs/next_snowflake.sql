@@ -112,10 +112,10 @@
 -- gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane. The stand-in starts no
 -- tick while the lane's is fresh. It starts one at least two ticks beyond the lane's, so that it does not meet a lane
 -- whose counter ran over by one tick (point 3).
--- So IDs increase from one lane to the other, with one exception. A holder may be stopped again between reading the
--- clock and setting its tick. That tick is then behind the stand-in's. The holder sees that, and makes it unusable. A
--- call that draws in the microseconds between may get an ID that is less than one of the stand-in's. The same may
--- happen if the clock is stepped while a holder hangs.
+-- So IDs increase from one lane to the other, with one exception. A holder may be stopped before it sets its tick, and
+-- go on when the stand-in is beyond that tick. Where such a tick can still be fresh, because a start is 1 s ahead of
+-- the clock, the holder makes it unusable. A call that draws in the microseconds between may get an ID that is less
+-- than one of the stand-in's. The same may happen if the clock is stepped while a holder hangs.
 -- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. If
 -- the lane was ahead of the clock, by up to a second, a call waits for that as well: 1.4 s is the longest that was
 -- measured. If a unit is a second, it waits up to three. A process that is stopped inside PostgreSQL's own short locks
@@ -446,9 +446,9 @@ $create$,
                 CONTINUE;
             END IF;' END,
             CASE WHEN stand_in THEN 'other > tick AND other >= clock - lag_limit' ELSE 'false' END,
-            CASE WHEN NOT stand_in THEN '-- A session stopped between reading the clock and here may be behind the
-                    -- stand-in again: then no draw of this tick is an ID.
-                    IF other > tick AND (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
+            CASE WHEN NOT stand_in THEN '-- A session stopped between reading the stand-in''s lane or the clock and here
+                    -- may be behind the stand-in: then no draw of this tick is an ID.
+                    IF (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
                         PERFORM setval(''pgflurry.lane''::regclass,
                             target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
                         v := NULL;

@@ -132,11 +132,13 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 			}
 			run(t, conn, "SELECT pg_advisory_unlock(4242)")
 			add(<-late)
-			for _, c := range honest {
-				add(values[int64](t, c, some))
-			}
-			if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
-				t.Errorf("ID %d follows %d", id, last)
+			for _, c := range append(honest, conn) {
+				ids := values[int64](t, c, some)
+				if !slices.IsSorted(ids) || ids[0] <= last {
+					t.Errorf("IDs do not increase: %d follows %d, or one of those behind it", ids[0], last)
+				}
+				last = ids[len(ids)-1]
+				add(ids)
 			}
 		})
 	}
