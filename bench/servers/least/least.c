@@ -49,6 +49,7 @@ static int serve(int fd) {
 		length = ntohl(length) + head - 4;
 		if (length > room) return 0;
 		if (end - from < (int)length) break;
+		if (state[fd].started && in[from] == 'X') return 0; // the end may have come with it, and makes no event
 		if (state[fd].started) at = reply(in[from], in[from + 5], at);
 		else if (length == 8) PUT("N"); // SSLRequest, GSSENCRequest
 		else { state[fd].started = 1; PUT("R\0\0\0\x08\0\0\0\0"); PUT(READY); }
