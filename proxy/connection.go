@@ -23,6 +23,7 @@ type admitted struct {
 	admission.Connection
 	rules *rules
 	since time.Duration // when it was accepted, from the proxy's start
+	here  bool          // a handover need not wait for it (Proxy.arrived)
 }
 
 // connection is one of a client, from accept to its end. The stack frame of serve has a pointer to it and little

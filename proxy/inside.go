@@ -22,21 +22,8 @@ type Inside interface {
 	Cancels(request []byte) bool
 }
 
-// guest is a client of Inside.
-type guest struct {
-	wanted *wire.Startup
-	client net.Conn
-	here   bool // it has logged in, or is over
-}
-
-// arrived says that a handover of the listening socket need not wait for the guest any more. Calls may repeat, from one
-// goroutine after another.
-func (g *guest) arrived(p *Proxy) {
-	if !g.here {
-		g.here = true
-		p.registry.Arrived()
-	}
-}
+// guest is the engine of a client of Inside.
+type guest struct{ wanted *wire.Startup }
 
 // belongsInside says whether Inside serves this session.
 func (p *Proxy) belongsInside(packet startupPacket) bool {
@@ -48,19 +35,19 @@ func (p *Proxy) cancelsInside(packet startupPacket) bool {
 	return p.inside != nil && packet.cancel && p.inside.Cancels(packet.raw)
 }
 
-// host serves a guest until its end. The end of a Drain does not end it.
-func (p *Proxy) host(c *connection, g *guest) {
+// live hands the client over. The end of a Drain does not end it.
+func (g *guest) live(p *Proxy, c *connection) {
+	c.keep()
 	defer p.limits.Guest()()
-	defer g.arrived(p)
 	wanted := g.wanted
 	g.wanted = nil // an idle session keeps nothing of it
-	p.inside.Serve(g.client, wanted, c.login, g.loggedIn(p, c.admitted), c.log)
+	p.inside.Serve(c.client, wanted, c.login, p.loggedIn(c.admitted), c.log)
 }
 
-// loggedIn makes the callback for the moment when the guest has logged in.
-func (g *guest) loggedIn(p *Proxy, a *admitted) func() {
+// loggedIn makes the callback for the moment when a guest has logged in.
+func (p *Proxy) loggedIn(a *admitted) func() {
 	return func() {
 		a.LoggedIn()
-		g.arrived(p)
+		p.arrived(a)
 	}
 }

@@ -24,25 +24,34 @@ type session struct {
 	asks     bool // the proxy asks the client for the password
 }
 
-// serve is the life of a connection: admit, dial, relay, end. Its stack frame exists as long as the session, so it is
-// kept small (see connection).
+// engine serves an admitted client until its end. It is a session, which relays to upstream, or a guest.
+type engine interface {
+	live(p *Proxy, c *connection)
+}
+
+// serve is the life of a connection: admit, then one of the engines. Its stack frame exists as long as the session, so
+// it is kept small (see connection).
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	c := newConnection(p.ctx, conn, id, a, p.log)
 	defer c.end()
-	var s *session
-	var g *guest
-	c.client, s, g = p.begin(conn, a, c.login, c.log)
-	switch {
-	case g != nil:
-		c.keep()
-		p.host(c, g)
-	case s != nil:
-		p.live(c, s)
+	defer p.arrived(a)
+	var e engine
+	if c.client, e = p.begin(conn, a, c.login, c.log); e != nil {
+		e.live(p, c)
 	}
 }
 
-// live is the life of a session that upstream serves.
-func (p *Proxy) live(c *connection, s *session) {
+// arrived says that a handover of the listening socket need not wait for the connection any more. Calls may repeat.
+func (p *Proxy) arrived(a *admitted) {
+	if !a.here {
+		a.here = true
+		p.registry.Arrived()
+	}
+}
+
+// live relays. A drain knows the session, and waits for its login.
+func (s *session) live(p *Proxy, c *connection) {
+	p.arrived(c.admitted)
 	defer s.cancel()
 	defer p.forget(s)
 	defer s.endsWithPrimary()()
@@ -56,17 +65,11 @@ func (p *Proxy) forget(s *session) {
 	p.registry.Leave(&s.ends)
 }
 
-// begin admits a client. It returns a guest, or a session that is connected to upstream. It returns neither after an
-// error, which it has reported, or if the packet begins no session, such as a cancel request.
-func (p *Proxy) begin(
-	conn net.Conn, a *admitted, login time.Time, log *slog.Logger,
-) (client net.Conn, s *session, g *guest) {
-	defer func() {
-		if g == nil {
-			p.registry.Arrived()
-		}
-	}()
-	client = conn // or TLS on top of it
+// begin admits a client and finds its engine: a guest, or a session that is connected to upstream. It is nil after an
+// error, which begin has reported, or if the packet begins no session, such as a cancel request. client is conn, or TLS
+// on top of it.
+func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, e engine) {
+	client = conn
 	var packet startupPacket
 	err := frontend.Apart(log, errInternal, func() (err error) {
 		client, packet, err = p.admit(conn, a, login)
@@ -80,17 +83,18 @@ func (p *Proxy) begin(
 				log.Warn("connection refused", "cause", err)
 			}
 		}
-		return client, nil, nil
+		return client, nil
 	}
 	switch {
 	case p.cancelsInside(packet):
-		return client, nil, nil
+		return client, nil
 	case packet.cancel || packet.refused:
 		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, log)
-		return client, nil, nil
+		return client, nil
 	case p.belongsInside(packet):
-		return client, nil, &guest{wanted: &packet.Startup, client: client}
+		return client, &guest{&packet.Startup}
 	}
+	var s *session
 	err = frontend.Apart(log, errInternal, func() (err error) {
 		s, err = p.open(client, packet, a, login, log)
 		return err
@@ -101,10 +105,10 @@ func (p *Proxy) begin(
 		if !errors.Is(err, net.ErrClosed) {
 			log.Warn("session refused", "user", packet.User, "database", packet.Database, "cause", err)
 		}
-		return client, nil, nil
+		return client, nil
 	}
 	s.log.Debug("session begins")
-	return client, s, nil
+	return client, s
 }
 
 func (s *session) ended(cause error) {
