@@ -77,6 +77,14 @@ BEGIN
                 USING ERRCODE = 'insufficient_privilege',
                       HINT = 'The owner of the schema opens the gate: pgflurry workers open-gate.';
         END IF;
+        -- A new timeline without its gate hides a failover: what that forgot would be granted again at once.
+        IF NEW.timeline IS DISTINCT FROM OLD.timeline AND NEW.acquire_after
+           < pgflurry.ticks(statement_timestamp()) + pgflurry.ticks_of(OLD.quarantine) THEN
+            RAISE EXCEPTION 'role % may not change timeline of pgflurry.namespace without closing the gate',
+                current_user
+                USING ERRCODE = 'insufficient_privilege',
+                      HINT = 'The statements of a lease do both.';
+        END IF;
     END IF;
     RETURN NEW;
 END $fn$;

@@ -49,6 +49,24 @@ func TestARoleThatKeepsLeasesClosesTheGateForTheQuarantineAtMostAndTheOwnerOpens
 	r.acquire(s, "a")
 }
 
+func TestARoleThatKeepsLeasesHidesNoFailover(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	url, conn := r.keeperRole("hides_failovers")
+	const hide = "UPDATE pgflurry.namespace SET timeline = pgflurry.wal_timeline()"
+	for _, before := range []string{"'0000000A'", "NULL"} {
+		r.do("UPDATE pgflurry.namespace SET timeline = " + before)
+		server.Refused(t, conn, "42501", hide)
+		server.Refused(t, conn, "42501", hide+", acquire_after = pgflurry.ticks(clock_timestamp() + quarantine / 2)")
+		var refusal *lease.Refusal
+		if _, err := r.store(url).Acquire(r.context(), r.request("a")); !errors.As(err, &refusal) ||
+			refusal.Reason != lease.GateClosed {
+			t.Errorf("acquire: %v, expected a closed gate", err)
+		}
+		r.do("UPDATE pgflurry.namespace SET acquire_after = 0")
+	}
+}
+
 func TestARoleThatKeepsLeasesReservesNoWorkerFurtherThanALeaseNeeds(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, small)

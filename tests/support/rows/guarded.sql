@@ -6,6 +6,7 @@ BEGIN
     FOR guard IN SELECT pg_get_functiondef(f) FROM unnest('{pgflurry.guard_namespace(),pgflurry.guard_worker()}'::
             regprocedure[]) f LOOP
         guard := replace(guard, 'clock_timestamp()', 'stage.clock()');
+        guard := replace(guard, 'statement_timestamp()', 'stage.clock()');
         EXECUTE regexp_replace(guard, '\nBEGIN\n', E'\nBEGIN\n'
             'IF current_setting(''stage.loading'', true) = ''on'' THEN RETURN NEW; END IF;\n');
     END LOOP;
