@@ -43,6 +43,9 @@ type Row struct {
 // RetiredHint replaces the hint of NoneFree if all workers are retired: no wait helps.
 const RetiredHint = "Plan a namespace with a wider layout: a retired worker never comes back."
 
+// RangeHint replaces the hint of NoneFree if the role may lease no worker at all.
+const RangeHint = "The owner of the schema gives the role workers: CALL pgflurry.grant_lease('role')."
+
 const migrate = `Whoever runs the proxy has to run "pgflurry migrate up" on the lease database, ` +
 	"which says how to go on."
 

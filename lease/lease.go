@@ -132,6 +132,9 @@ func (r *Refusal) Error() string {
 	case r.Reason == Copy:
 		return `no worker is granted: the database is a copy or was restored; ` +
 			`run "pgflurry migrate up --database URL" on it, which says how to go on`
+	case r.Workers == 0:
+		return fmt.Sprintf("no worker is granted: there are %s that this role may lease; "+
+			"the owner of the schema gives it some: CALL pgflurry.grant_lease(role)", r.Range.of(0))
 	case r.Retired == r.Workers:
 		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace",
 			r.Range.of(r.Workers))

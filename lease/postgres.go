@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,9 +26,9 @@ var releaseSQL string
 // opens another. So does a call when the connection is old (package fresh).
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE
-// on pgflurry.namespace and pgflurry.worker. If config names several hosts, the Store skips standbys. It copies config
-// and uses its DialFunc.
+// NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs
+// pgflurry.grant_lease(). If config names several hosts, the Store skips standbys. It copies config and uses its
+// DialFunc.
 func NewPostgres(config *pgconn.Config, rules fresh.Rules) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config, rules)}
 }
@@ -40,7 +41,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 		acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)),
 		acknowledge.Number(r.Longest))
 	if err != nil {
-		return Acquired{}, fmt.Errorf("acquiring a worker: %w", err)
+		return Acquired{}, fmt.Errorf("acquiring a worker: %w", older(err))
 	}
 	namespace, home, copied := c.Text(), c.Text(), c.Bool()
 	a := Acquired{Lease: Lease{Namespace: r.Namespace, Owner: r.Owner}, Ungated: c.Bool()}
@@ -86,7 +87,7 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 		acknowledge.Text(r.Owner), acknowledge.Number(r.Term), acknowledge.Number(r.Acknowledged),
 		acknowledge.Number(r.Wanted), acknowledge.Number(r.Window))
 	if err != nil {
-		return Renewed{}, fmt.Errorf("renewing worker %d: %w", r.Worker, err)
+		return Renewed{}, fmt.Errorf("renewing worker %d: %w", r.Worker, older(err))
 	}
 	namespace, home, copied := c.Text(), c.Text(), c.Bool()
 	renewed := !c.Null()
@@ -135,6 +136,16 @@ func (p *Postgres) Release(ctx context.Context, l Lease, acknowledged int64) err
 
 // Close implements Store.
 func (p *Postgres) Close() { p.writer.Close() }
+
+// older says what to do if the schema lacks what this program's statements need.
+func older(err error) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42703") { // undefined function, column
+		return fmt.Errorf(`%w; schema pgflurry is older than this program: run "pgflurry migrate up" as its owner`,
+			err)
+	}
+	return err
+}
 
 // unread is the error for an acknowledged row that does not have the expected form. The outcome is then unknown.
 func (p *Postgres) unread(doing string, cause error) error {

@@ -1,4 +1,5 @@
--- Which workers a role may lease, if not all: see pgflurry.grant_lease().
+-- Which workers a role may lease: see pgflurry.grant_lease(). A role without a row may lease none, so a restore that
+-- loses rows gives no role more than it had.
 CREATE TABLE pgflurry.lease_range (
     role    regrole   NOT NULL
         CONSTRAINT lease_range_pkey PRIMARY KEY,
@@ -7,10 +8,21 @@ CREATE TABLE pgflurry.lease_range (
 );
 
 COMMENT ON TABLE pgflurry.lease_range IS
-'Roles that may lease some workers only, and their members. A role without a row may lease all. '
+'Which workers a role, and each member of it, may lease. Without a row: none. The owner of the schema may lease all. '
 'Written by pgflurry.grant_lease().';
 COMMENT ON COLUMN pgflurry.lease_range.role IS 'The role; a new name of it changes nothing.';
-COMMENT ON COLUMN pgflurry.lease_range.workers IS 'The workers, such as [100,200): from 100 to 199.';
+COMMENT ON COLUMN pgflurry.lease_range.workers IS 'The workers, such as [100,200): from 100 to 199; (,): all.';
+
+-- Roles that could lease before.
+INSERT INTO pgflurry.lease_range
+SELECT DISTINCT granted.grantee, int4range(NULL, NULL)
+FROM (SELECT (aclexplode(relacl)).* FROM pg_class WHERE oid = 'pgflurry.worker'::regclass
+      UNION ALL
+      SELECT (aclexplode(attacl)).* FROM pg_attribute
+      WHERE attrelid = 'pgflurry.worker'::regclass AND attname = 'reserved_until') AS granted
+JOIN pg_roles AS r ON r.oid = granted.grantee
+WHERE granted.privilege_type = 'UPDATE'
+  AND r.oid <> (SELECT relowner FROM pg_class WHERE oid = 'pgflurry.worker'::regclass);
 
 -- What the owner grants on all his later tables (ALTER DEFAULT PRIVILEGES) is for tables of applications.
 DO $do$

@@ -3,6 +3,7 @@ package migrations_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -208,4 +209,25 @@ func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
 	server.Do(t, conn, "SELECT n FROM pgflurry.size; SELECT next_snowflake()")
+}
+
+func TestRolesThatLeasedBeforeThereWereRangesLeaseOn(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	text, err := os.ReadFile("00006_lease_range.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, down, _ := strings.Cut(string(text), "\n-- Down\n")
+	for _, role := range []string{"leased_before", "leased_by_hand", "never_leased"} {
+		server.Role(t, url, role)
+	}
+	server.Do(t, conn, "CALL pgflurry.grant_lease('leased_before'); GRANT SELECT ON pgflurry.worker TO never_leased; "+
+		"GRANT SELECT, UPDATE ON pgflurry.worker TO leased_by_hand")
+	server.Do(t, conn, down)
+	server.Do(t, conn, up)
+	got := server.Values[string](t, conn, "SELECT role || ' ' || workers FROM pgflurry.lease_range ORDER BY 1")
+	if want := []string{"leased_before (,)", "leased_by_hand (,)"}; !slices.Equal(got, want) {
+		t.Errorf("ranges %q, expected %q", got, want)
+	}
 }

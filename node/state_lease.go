@@ -105,7 +105,10 @@ func (u *supply) troubleOf(st lease.Stats) *trouble {
 
 // reasonOf classifies refusals, and says what to do about each.
 func reasonOf(r *lease.Refusal) (reason, hint string) {
-	if r.Reason == lease.NoWorker && r.Retired == r.Workers {
+	switch {
+	case r.Reason == lease.NoWorker && r.Workers == 0:
+		return fault.NoneFree, fault.RangeHint
+	case r.Reason == lease.NoWorker && r.Retired == r.Workers:
 		return fault.NoneFree, fault.RetiredHint
 	}
 	return string(r.Reason), fault.Of(string(r.Reason)).Hint

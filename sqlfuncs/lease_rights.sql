@@ -7,13 +7,13 @@ LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE SET search_path = pg_catalog,
     SELECT CASE
         WHEN pg_has_role($1, (SELECT relowner FROM pg_class WHERE oid = 'pgflurry.worker'::regclass), 'USAGE')
         THEN '{(,)}'
-        ELSE (SELECT coalesce(range_agg(r.workers), '{(,)}') FROM pgflurry.lease_range AS r
+        ELSE (SELECT coalesce(range_agg(r.workers), '{}') FROM pgflurry.lease_range AS r
               WHERE pg_has_role($1, r.role, 'MEMBER'))
     END
 $fn$;
 COMMENT ON FUNCTION pgflurry.leasable(name) IS
 'The workers that a role may lease: those that pgflurry.grant_lease() gave to it and to the roles it is a member of. '
-'Without such a range, and for the owner, all.';
+'The owner of the schema may lease all.';
 
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);  -- it has a parameter more since revision 6
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name, workers int4range DEFAULT NULL)
@@ -26,6 +26,16 @@ DECLARE
         'UPDATE (max_id, update_time) ON pgflurry.segment',
         'EXECUTE ON FUNCTION pgflurry.mend_sequences()'];
 BEGIN
+    IF holder IS NULL THEN
+        RAISE EXCEPTION 'role % does not exist', coalesce(quote_ident(role), 'NULL') USING ERRCODE = 'undefined_object',
+            HINT = 'Make it first, by CREATE ROLE.';
+    END IF;
+    IF workers IS NOT NULL
+       AND pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = 'pgflurry.worker'::regclass), 'USAGE') THEN
+        RAISE EXCEPTION 'role % may lease all workers: it is a superuser, or has the rights of the owner of the schema',
+            quote_ident(role)
+            USING ERRCODE = 'invalid_grant_operation', HINT = 'Give a range to a role that only leases.';
+    END IF;
     IF workers IS NOT NULL AND NOT EXISTS (
         SELECT FROM pgflurry.worker AS w WHERE w.kind = 'proxy' AND w.worker <@ grant_lease.workers)
     THEN
@@ -50,10 +60,9 @@ BEGIN
             EXECUTE format('REVOKE %s FROM %I', statement, role);
         END IF;
     END LOOP;
-    DELETE FROM pgflurry.lease_range AS r WHERE r.role = holder;
-    IF workers IS NOT NULL THEN
-        INSERT INTO pgflurry.lease_range VALUES (holder, grant_lease.workers);
-    END IF;
+    DELETE FROM pgflurry.lease_range AS r
+    WHERE r.role = holder OR NOT EXISTS (SELECT FROM pg_roles AS p WHERE p.oid = r.role);
+    INSERT INTO pgflurry.lease_range VALUES (holder, coalesce(grant_lease.workers, '(,)'));
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name, int4range) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '

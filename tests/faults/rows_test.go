@@ -65,14 +65,14 @@ func TestALeaseWhoseRoleLostItsRightsEndsAtTheMarkAndComesBackWithThem(t *testin
 	r := newRoom(t, oneWorker)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
 	leaser := server.Role(t, r.direct, role)
-	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
-	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
+	allow := "CALL pgflurry.grant_lease('" + role + "')"
+	r.do(allow)
 	p := program.Serve(t, r.direct, "careful", short, "--lease-database", leaser)
 	conn := server.Connect(t, p.URL)
 	r.drawUntil(conn, r.by(1))
 	r.do("REVOKE UPDATE ON pgflurry.worker FROM " + role)
 	p.Line("the database does not acknowledge", "42501")
 	r.drawUntil(conn, r.by(function))
-	r.do("GRANT UPDATE ON pgflurry.worker TO " + role)
+	r.do(allow)
 	r.drawUntil(conn, r.by(1))
 }

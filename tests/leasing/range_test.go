@@ -3,6 +3,7 @@ package leasing
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgflurry/lease"
@@ -55,7 +56,7 @@ func TestARoleWithARangeLeasesItsWorkersAlone(t *testing.T) {
 	server.Refused(t, conn, "42501", "DELETE FROM pgflurry.lease_range")
 	server.Refused(t, conn, "42501", fmt.Sprintf("UPDATE pgflurry.worker SET node = 'x' WHERE worker = %d", lowest))
 	member := server.Role(t, r.url, "member_of_two")
-	r.do("CALL pgflurry.grant_lease('member_of_two'); GRANT " + role + " TO member_of_two")
+	r.do("GRANT " + role + " TO member_of_two")
 	server.Refused(t, server.Connect(t, member), "42501",
 		fmt.Sprintf("UPDATE pgflurry.worker SET node = 'x' WHERE worker = %d", lowest))
 }
@@ -85,4 +86,42 @@ func TestARangeThatMovesTakesTheLeaseAtTheNextRenewalAndTheLastCallHolds(t *test
 	r.do("CALL pgflurry.grant_lease('moves_on')")
 	r.renew(s, renewal(held, never)) // of the row that nobody took
 	server.Refused(t, server.Connect(t, r.url), "22023", "CALL pgflurry.grant_lease('moves_on', '[0,1)')")
+}
+
+// A restore may lose the rows of the ranges, because their roles are missing: then none of them fails open.
+func TestARoleThatGrantLeaseDoesNotKnowLeasesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	const role = "unknown_to_grant_lease"
+	url, conn := r.keeperRole(role)
+	s := r.store(url)
+	held := r.acquire(s, "a")
+	server.Exec(t, r.url, "DELETE FROM pgflurry.lease_range")
+	var refusal *lease.Refusal
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) ||
+		!strings.Contains(err.Error(), "CALL pgflurry.grant_lease") {
+		t.Errorf("a role without a range: %v", err)
+	}
+	var lost *lease.Lost
+	if _, err := s.Renew(r.context(), renewal(held, never)); !errors.As(err, &lost) {
+		t.Errorf("a renewal without a range: %v", err)
+	}
+	server.Refused(t, conn, "42501",
+		fmt.Sprintf("UPDATE pgflurry.worker SET node = 'x' WHERE worker = %d", held.Worker))
+	r.do("CREATE ROLE soon_gone; CALL pgflurry.grant_lease('soon_gone'); DROP OWNED BY soon_gone; DROP ROLE soon_gone")
+	r.do("CALL pgflurry.grant_lease('" + role + "')")
+	r.renew(s, renewal(held, never))
+	if n := ask[int](r, "SELECT count(*) FROM pgflurry.lease_range"); n != 1 {
+		t.Errorf("there are %d ranges: that of a role that is gone stays", n)
+	}
+}
+
+func TestGrantLeaseRefusesARangeThatWouldNotHold(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	conn := server.Connect(t, r.url)
+	server.Refused(t, conn, "0LP01", "CALL pgflurry.grant_lease(current_user, workers => '[1,2)')")
+	server.Refused(t, conn, "42704", "CALL pgflurry.grant_lease(NULL)")
+	server.Refused(t, conn, "42704", "CALL pgflurry.grant_lease('no such role')")
+	r.do("CALL pgflurry.grant_lease(current_user)")
 }

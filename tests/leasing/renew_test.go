@@ -206,8 +206,7 @@ func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
 	r := newRoom(t, small)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
 	url := server.Role(t, r.url, role)
-	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
-	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
+	r.do("CALL pgflurry.grant_lease('" + role + "')")
 	for _, setting := range []string{
 		"default_transaction_read_only = on",
 		"default_transaction_isolation = serializable",

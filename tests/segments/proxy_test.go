@@ -252,8 +252,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 			short, "other.next_segment(text)", true,
 		},
 		"the role may not reserve": {
-			"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; " +
-				"GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve",
+			"CREATE ROLE cannot_reserve LOGIN; CALL pgflurry.grant_lease('cannot_reserve', workers => '(,)')",
 			short, "CALL pgflurry.grant_lease('cannot_reserve')", false,
 		},
 		"pgflurry cannot be reached": {

@@ -139,8 +139,7 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 	direct := server.Migrated(t)
 	leaser := role(t, direct, "only_tls", "scram-sha-256")
 	binder := role(t, direct, "login_scram", "scram-sha-256")
-	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+", "+binder+
-		"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser+", "+binder)
+	server.Exec(t, direct, "CALL pgflurry.grant_lease('"+leaser+"'); CALL pgflurry.grant_lease('"+binder+"')")
 	plain := "postgres://" + server.Parse(t, direct).Host + server.Parse(t, direct).Path
 	lease := with(server.As(t, plain, leaser, "right"), "sslmode=require")
 	ca := authority.Write(t, t.TempDir(), "ca.pem", s.serverCA.PEM)
