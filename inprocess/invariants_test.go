@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -43,6 +44,20 @@ func TestInvariant2NextWaitsForAGrantUntilItsContextEnds(t *testing.T) {
 		s.set(func() { s.acquire = nil })
 		if err := <-waited; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Room for all of them at once would end the process.
+func TestAppendNMakesNoRoomForIDsThatItDoesNotHave(t *testing.T) {
+	s := &table{acquire: away}
+	over(t, s, func(t *testing.T, g *Generator) {
+		begin(t, g)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		ids, err := g.AppendN(ctx, nil, math.MaxInt)
+		if !errors.Is(err, context.DeadlineExceeded) || len(ids) > 0 {
+			t.Errorf("AppendN gives %d IDs, %v; expected none, and the end of its context", len(ids), err)
 		}
 	})
 }
