@@ -70,7 +70,7 @@ func states() map[string]report.State {
 		}),
 		"unread": changed(func(s *report.State) { s.Workers = report.Workers{} }),
 		"alone": changed(func(s *report.State) {
-			s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker, s.Workers.Rows = 1, 0, 0, nil
+			s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker, s.Workers.Rows = 1, nil, 0, nil
 		}),
 		"full": changed(func(s *report.State) {
 			s.Namespace.Workers, s.Workers = 65_536, workers(65_536)

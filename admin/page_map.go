@@ -24,6 +24,7 @@ var kinds = [...]kind{
 	{"resting", "R", "free when its reservation or the quarantine has passed"},
 	{"function", "F", "for the function of a database"},
 	{"retired", "X", "never granted again"},
+	{"foreign", "O", "a generator of another kind gives IDs with it"},
 	{"free", "·", "may be taken now"},
 	{"unknown", "?", "the worker table was not read yet"},
 }
@@ -161,7 +162,7 @@ func stateOf(s report.State, number int, w *report.Worker) int {
 			return k
 		}
 	}
-	if number < s.Namespace.Lowest+s.Namespace.Functions {
+	if s.Namespace.Functions.Has(number) {
 		return kindOf("function")
 	}
 	if s.Workers.Read.IsZero() {

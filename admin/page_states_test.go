@@ -55,7 +55,8 @@ func healthy() report.State {
 		Upstream: "db-1.shop.internal:5432", Listening: true,
 		Namespace: report.Namespace{
 			ID: "6f1d2c1e-3a52-4b7e-9a51-0a1f6c8e22d7", Layout: "41/0/10/12",
-			End: time.Date(2093, time.September, 6, 15, 47, 35, 0, time.UTC), Workers: 1024, Functions: 16,
+			End: time.Date(2093, time.September, 6, 15, 47, 35, 0, time.UTC), Workers: 1024,
+			Functions: report.Spans{{First: 0, Last: 15}},
 		},
 		Lease: report.Lease{
 			Held: true, Worker: 137, Granted: true, Reserve: 52 * time.Second, Window: time.Minute,

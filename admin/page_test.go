@@ -182,7 +182,7 @@ func TestAClockThatDiffersByNothingIsShownAsInStep(t *testing.T) {
 
 func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s := healthy()
-	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, 4, 9
+	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, report.Spans{{First: 0, Last: 3}}, 9
 	_, page := get(t, &scripted{state: s}, "/")
 	has(t, page, `class="map few"`, `aria-label="9 mine"`)
 	_, page = get(t, &scripted{state: report.State{At: now}}, "/")
@@ -402,7 +402,8 @@ func TestSegmentsWithoutShortNamesLookAsWellAsWithThemAndAShadowedNameDoesNot(t 
 func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
 	s := healthy()
 	three := 3
-	s.Namespace.Region, s.Namespace.Lowest, s.Namespace.Workers, s.Namespace.Functions = &three, 96, 32, 8
+	s.Namespace.Region, s.Namespace.Lowest, s.Namespace.Workers = &three, 96, 32
+	s.Namespace.Functions = report.Spans{{First: 96, Last: 103}}
 	s.Namespace.Layout, s.Lease.Worker = "41/5/5/12", 111
 	s.Workers.Rows = []report.Worker{
 		{Number: 111, State: "held"},

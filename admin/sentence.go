@@ -90,7 +90,7 @@ func whyNone(s report.State) string {
 		return cause
 	case s.Draining:
 		return "it was given back"
-	case s.Namespace == report.Namespace{}:
+	case s.Namespace.ID == "":
 		return "the namespace was not read yet"
 	}
 	return "none was granted yet"

@@ -98,7 +98,6 @@ func (s Settings) workers(ns namespace.Namespace) (lease.Range, error) {
 		return lease.Range{}, nil
 	}
 	lowest, highest, err := ns.Layout.WorkersOf(*number)
-	functions := ns.Functions()
 	switch {
 	case ns.Region != nil && *ns.Region == *number:
 		return lease.Range{}, nil // the rows of a region are its only ones
@@ -114,9 +113,9 @@ func (s Settings) workers(ns namespace.Namespace) (lease.Range, error) {
 		return lease.Range{}, hint.With(fmt.Errorf("%s%w", s.Flag, err),
 			"A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. "+
 				"It cannot change later.")
-	case highest <= functions.Highest:
+	case len(ns.Proxies().In(namespace.Range{Lowest: lowest, Highest: highest})) == 0:
 		return lease.Range{}, hint.With(fmt.Errorf("%sdatacenter %d has workers %d to %d, but workers %v are for "+
-			"functions of databases", s.Flag, *number, lowest, highest, functions),
+			"functions of databases, and foreign are: %v", s.Flag, *number, lowest, highest, ns.Functions(), ns.Foreign),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

@@ -29,8 +29,9 @@ var reseedSQL string
 // Row is the row of one worker, at the moment of the listing.
 type Row struct {
 	Worker int
-	Kind   string // proxy or database
-	// held, released, quarantined, free, never used, retired; function: in use by a database's function
+	Kind   string // proxy, database or foreign
+	// held, released, quarantined, free, never used, retired; function: in use by a database's function; foreign:
+	// another generator's
 	State                  string
 	Node, Address, Version string // of the present or last holder; empty: none, or not known
 	Term                   int64
@@ -115,7 +116,8 @@ type Retired struct {
 type RetireError struct {
 	Worker          int
 	Lowest, Highest int // the range of workers; Worker is outside it
-	// "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
+	// "database": it belongs to the function of a database; "foreign": another generator has it; "": there is no
+	// such worker; "proxy": it is held
 	Kind   string
 	Holder Retired
 }
@@ -127,6 +129,8 @@ func (e *RetireError) Error() string {
 	case "database":
 		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired",
 			e.Worker)
+	case "foreign":
+		return fmt.Sprintf("worker %d is foreign: no proxy gets it, because another generator has it", e.Worker)
 	default:
 		return fmt.Sprintf("worker %d is held by node %q (%s); it is reserved for another %v",
 			e.Worker, e.Holder.Node, e.Holder.Address, e.Holder.Left.Round(time.Millisecond))

@@ -5,7 +5,7 @@ SELECT h.worker, h.kind, h.term,
        h.acquired_at, h.renewed_at, h.released_at, h.reserved_until
 FROM (
     SELECT worker, kind, term, node, address, version, acquired_at, renewed_at, released_at,
-           CASE WHEN kind = 'proxy' THEN reserved_until END AS reserved_until
+           CASE WHEN kind <> 'database' THEN reserved_until END AS reserved_until
     FROM pgflurry.worker
     WHERE term > 0 AND (kind = 'database' OR renewed_at IS NOT NULL) -- without it: reseeded, no holder
     UNION ALL

@@ -25,7 +25,8 @@
 //     because a physical copy of that database may go on with it, and nothing tells the two apart. If a function leaves
 //     its worker for another one, the old worker stays retired. A namespace founded in a copy begins anew, above the
 //     old marks. A claim whose commit may be lost is not used. A home that may have forgotten a claim gives no worker
-//     to an unknown database, until the operator says that none is forgotten.
+//     to an unknown database, until the operator says that none is forgotten. A worker becomes foreign only if nobody
+//     uses it, and comes back only above the highest ID of its generator.
 //  4. A copy of a database is noticed (package namespace). It gets functions for its own use only after the operator
 //     has said what it shall be. It takes the place of its original only if that has ended. The original was closed
 //     before the dump, or is gone from this server, or is destroyed. Of the copies on one server only one takes the

@@ -33,7 +33,7 @@ func PrintOfALaterProgram(later fs.FS) (string, error) {
 	}
 	layout := generator.DefaultLayout()
 	workers, err := Settings{}.databaseWorkers(layout)
-	return "DO $pgflurry$" + printed(list, "", namespaceRow(Settings{}, layout, workers)) + "$pgflurry$", err
+	return "DO $pgflurry$" + printed(list, "", namespaceRow(Settings{}, layout, workers, nil)) + "$pgflurry$", err
 }
 
 func withLater(later fs.FS) ([]migration, error) {

@@ -27,12 +27,13 @@ func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
 
 // released has the SHA-256 of each migration. Databases have run these very statements, so they must not change.
 var released = map[string]string{
-	"00001_schema.sql":      "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
-	"00002_client.sql":      "4ccc36c3edd5f5245c7abd15b480b19bc64f46e4d4b7caf8fa0f57b49feb3b7a",
-	"00003_region.sql":      "421f5aab38688af406f60bfee60eab3568cee909f9e3ea99a037df33bc6b69fa",
-	"00004_functions.sql":   "a76753badb12c357a53da807d5d15bfbd0520029418bf4cf79a936b956667396",
-	"00005_place.sql":       "abe156f2abae28ec292b1103c3a4d968ff3db5c650392818d157d35268d476a4",
-	"00006_lease_range.sql": "d17e63dc93ea703f7301ae30b3e4a88bb1e2e3322876a28c7d5699c3ee9cbdf4",
+	"00001_schema.sql":          "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
+	"00002_client.sql":          "4ccc36c3edd5f5245c7abd15b480b19bc64f46e4d4b7caf8fa0f57b49feb3b7a",
+	"00003_region.sql":          "421f5aab38688af406f60bfee60eab3568cee909f9e3ea99a037df33bc6b69fa",
+	"00004_functions.sql":       "a76753badb12c357a53da807d5d15bfbd0520029418bf4cf79a936b956667396",
+	"00005_place.sql":           "abe156f2abae28ec292b1103c3a4d968ff3db5c650392818d157d35268d476a4",
+	"00006_lease_range.sql":     "d17e63dc93ea703f7301ae30b3e4a88bb1e2e3322876a28c7d5699c3ee9cbdf4",
+	"00007_foreign_workers.sql": "7363909144b8128d256cc849a9cd49590ffef5b6124641a863ddb1cf09dd3bf2",
 }
 
 func TestMigrationInvariant8AReleasedMigrationStaysAsItIs(t *testing.T) {

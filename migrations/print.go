@@ -60,7 +60,11 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers)))
+	foreign, err := s.foreignWorkers(layout, s.Region)
+	if err != nil {
+		return err
+	}
+	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers, foreign)))
 	_, err = fmt.Fprintf(w, fragment.Head+"DO %s;\n", layout.Full(), block)
 	return err
 }
@@ -82,8 +86,8 @@ func printed(list []migration, functions, row string) string {
 }
 
 // namespaceRow returns the part of the block that makes the row, or compares the existing one.
-func namespaceRow(s Settings, layout generator.Layout, workers int) string {
-	id, region, version := "NULL", "NULL", "NULL"
+func namespaceRow(s Settings, layout generator.Layout, workers int, others namespace.Ranges) string {
+	id, region, version, foreign := "NULL", "NULL", "NULL", "NULL"
 	if s.Space != nil {
 		id = "'" + s.Space.ID + "'"
 	}
@@ -93,9 +97,13 @@ func namespaceRow(s Settings, layout generator.Layout, workers int) string {
 	if s.Region != nil {
 		region = fmt.Sprint(*s.Region)
 	}
+	if len(others) > 0 {
+		foreign = "'" + others.Multirange() + "'"
+	}
+	own := namespace.FirstFree(namespace.WorkersOf(layout, s.Region), others, 1)[0].Lowest
 	return fmt.Sprintf(fragment.Namespace, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
-		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region, version)
+		workers, own, s.Disposable, region, foreign, version)
 }
 
 // escape returns a text as PostgreSQL reads it between E' and '. It replaces characters by their codes that a tool

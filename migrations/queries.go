@@ -31,4 +31,5 @@ var sql = queries.Read[struct {
 	JoinsClosed, Drawers, LockTables                                              string
 	Bootstrap, EndClosing, Installed                                              string
 	LockWorkers, Quarantine, MaxWindow, LongGrants, Written, Behind               string
+	InUse, SetForeign, Kinds, Exchanged                                           string
 }](queriesSQL)

@@ -131,6 +131,9 @@ func found(ctx context.Context, d *database, s Settings, h *home) error {
 	if err := mayBegin(ctx, d, layout); err != nil {
 		return err
 	}
+	if err := firstAbove(ctx, d, layout, s.AfterID); err != nil {
+		return err
+	}
 	if err := create(ctx, d, s, layout); err != nil || !anew {
 		return err
 	}
@@ -152,17 +155,31 @@ func create(ctx context.Context, d *database, s Settings, layout generator.Layou
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
+	foreign, err := s.foreignWorkers(layout, s.Region)
+	if err != nil {
+		return err
+	}
 	var id *string
 	if s.Space != nil {
 		id = &s.Space.ID
 	}
+	own := namespace.FirstFree(namespace.WorkersOf(layout, s.Region), foreign, 1)[0].Lowest
 	_, err = d.conn.Exec(ctx, sql.CreateNamespace, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
-		namespace.WorkersOf(layout, s.Region).Lowest, s.Region)
+		own, s.Region, multirange(foreign))
 	if err != nil {
 		return failed("making the namespace", err)
 	}
 	return nil
+}
+
+// multirange returns NULL for no workers.
+func multirange(workers namespace.Ranges) *string {
+	if len(workers) == 0 {
+		return nil
+	}
+	text := workers.Multirange()
+	return &text
 }
 
 // unchanged refuses settings that contradict the row.
@@ -171,6 +188,10 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 		return err
 	}
 	s.Region = present.Region
+	if s.AfterID != nil && !s.NewNamespace && s.Foreign == nil {
+		return contradicts("Leave --after-id out.", "--after-id is for a new ID space, or for workers that are foreign no "+
+			"more, and database %q belongs to namespace %s", d.facts.database, present.ID)
+	}
 	layout, err := s.layout(present.Layout)
 	if err != nil {
 		return err
@@ -184,6 +205,7 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 		return contradicts("Leave --disposable out, or make another database for tests.",
 			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
+	s.Foreign, s.DatabaseWorkers = nil, 0
 	err = create(ctx, d, s, layout) // only compares the layout, because the row exists
 	if errors.As(err, new(*serverError)) {
 		return outcome.As(outcome.Usage, err)

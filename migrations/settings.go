@@ -24,10 +24,14 @@ type Settings struct {
 	Space *namespace.Fingerprint
 	// workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
 	DatabaseWorkers int
-	JoinURL         string // make this database another one of the namespace with this home
-	NewNamespace    bool   // this copy of a database becomes an ID space of its own
-	// With NewNamespace: the highest ID that the database holds. No worker begins below it. nil: if other databases had
-	// workers of the old space, the columns are read whose default is next_snowflake()
+	// the workers with which a living generator of another kind gives IDs; nil: as before, none in a new namespace
+	Foreign      *namespace.Ranges
+	JoinURL      string // make this database another one of the namespace with this home
+	NewNamespace bool   // this copy of a database becomes an ID space of its own
+	// The highest ID that the database holds, or that the former generator of a foreign worker gave. In a new database:
+	// Up refuses if the first ID would not be above it. With NewNamespace: no worker begins below it. With Foreign: no
+	// worker that comes back does. nil: with NewNamespace, if other databases had workers of the old space, the columns
+	// are read whose default is next_snowflake()
 	AfterID *int64
 	// One of three cases. This copy replaces its original, which is gone for good. Or the database was set back in
 	// place. Or it is empty, with Region and Space, and the former database of that region is gone for good.
@@ -61,9 +65,13 @@ func (s Settings) validate() error {
 			"--functions is %q, which is no choice of functions", s.Functions)
 	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
 		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
-	case s.AfterID != nil && (!s.NewNamespace || *s.AfterID < 0):
-		return refuse("Give the highest ID that the database holds, with --new-namespace.",
-			"--after-id is for a copy that becomes an ID space of its own, and no ID is negative")
+	case s.AfterID != nil && *s.AfterID < 0:
+		return refuse("Give the highest ID that the database holds.", "--after-id is %d, and no ID is negative", *s.AfterID)
+	case s.AfterID != nil && s.JoinURL != "":
+		return refuse("Leave --after-id out.", "--after-id is the namespace's, and --join takes that of the home")
+	case s.Foreign != nil && s.JoinURL != "":
+		return refuse("Run it without --join, with the URL of the home.",
+			"--foreign-workers is the namespace's, and is changed in its home")
 	case s.OriginalDestroyed && !s.Moved:
 		return refuse("Add --moved, or leave --original-destroyed out.",
 			"--original-destroyed is for a copy that takes the place of its original")
@@ -163,16 +171,23 @@ func (s Settings) region(layout generator.Layout) error {
 
 // databaseWorkers returns how many workers of a new namespace, or of its region, are kept for database functions.
 func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
-	workers := namespace.WorkersOf(layout, s.Region).Size()
-	if s.DatabaseWorkers >= workers {
+	foreign, err := s.foreignWorkers(layout, s.Region)
+	if err != nil {
+		return 0, err
+	}
+	workers := namespace.WorkersOf(layout, s.Region).Size() - foreign.Size()
+	if max(1, s.DatabaseWorkers) >= workers {
 		of := fmt.Sprintf("layout %s", layout)
 		if s.Region != nil {
 			of = fmt.Sprintf("a region of layout %s", layout)
 		}
+		if len(foreign) > 0 {
+			of += fmt.Sprintf(", without the foreign workers %v,", foreign)
+		}
 		return 0, refuse("Ask for fewer, or choose a layout with more worker bits.",
 			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
 				"left for a proxy",
-			s.DatabaseWorkers, of, workers)
+			max(1, s.DatabaseWorkers), of, workers)
 	}
 	if s.DatabaseWorkers > 0 {
 		return s.DatabaseWorkers, nil

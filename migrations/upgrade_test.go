@@ -51,7 +51,7 @@ func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testin
 		INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('order', 5000); SELECT pgflurry.incr('visits');
 		REVOKE EXECUTE ON FUNCTION public.snowflake_ceil(timestamptz) FROM PUBLIC`)
 	before, last := server.Values[string](t, conn, kept), server.Value[int64](t, conn, "SELECT max(id) FROM item")
-	program := later(map[string]string{"00007_color.sql": color})
+	program := later(map[string]string{"00008_color.sql": color})
 	if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
@@ -107,18 +107,18 @@ func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testi
 	server.Do(t, conn, "CREATE TABLE taken_back (place serial, version int)")
 	const note = "INSERT INTO public.taken_back (version) VALUES (%d);\n"
 	program := later(map[string]string{
-		"00007_color.sql": color + fmt.Sprintf(note, 7),
+		"00008_color.sql": color + fmt.Sprintf(note, 8),
 		// depends on the one before, and keeps it from being reverted
-		"00008_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
-			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 8),
-		"00009_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",
+		"00009_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
+			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 9),
+		"00010_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",
 	})
 	for round := range 2 {
 		if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
 			t.Fatalf("%v (%s)", err, server.Hint(err))
 		}
-		if last := server.Value[int](t, conn, "SELECT pgflurry.revision()"); last != 9 {
-			t.Errorf("revision %d, expected 9: that of the migration that only has a number", last)
+		if last := server.Value[int](t, conn, "SELECT pgflurry.revision()"); last != 10 {
+			t.Errorf("revision %d, expected 10: that of the migration that only has a number", last)
 		}
 		if removed, err := migrations.Down(server.Within(t), url, false); removed || err == nil {
 			t.Errorf("the down of an older program: %v, %v", removed, err)
@@ -127,7 +127,7 @@ func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testi
 			t.Fatalf("down: %v, %v (%s)", removed, err, server.Hint(err))
 		}
 		order := server.Values[int](t, conn, "SELECT version FROM taken_back ORDER BY place")
-		if want := slices.Repeat([]int{8, 7}, round+1); !slices.Equal(order, want) {
+		if want := slices.Repeat([]int{9, 8}, round+1); !slices.Equal(order, want) {
 			t.Errorf("taken back in the order %d, expected %d", order, want)
 		}
 	}
@@ -192,19 +192,19 @@ func TestAMigrationLeavesNothingInASessionThatAPoolerGivesToOthers(t *testing.T)
 func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
-	program := map[string]string{"00007_color.sql": color, "00008_size.sql": broken}
+	program := map[string]string{"00008_color.sql": color, "00009_size.sql": broken}
 	for range 2 {
 		err := migrations.UpOfALaterProgram(server.Within(t), url, later(program))
-		server.Says(t, err, "applying 00008_size.sql: division by zero")
+		server.Says(t, err, "applying 00009_size.sql: division by zero")
 		applied := server.Values[int](t, conn, "SELECT version FROM pgflurry.migration ORDER BY 1")
-		if !slices.Equal(applied, []int{1, 2, 3, 4, 5, 6, 7}) {
+		if !slices.Equal(applied, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
 			t.Errorf("applied are %d", applied)
 		}
 		if server.Value[bool](t, conn, "SELECT to_regclass('pgflurry.size') IS NOT NULL") {
 			t.Error("half of the migration that failed stays")
 		}
 	}
-	program["00008_size.sql"] = size
+	program["00009_size.sql"] = size
 	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(program)); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}

@@ -18,7 +18,8 @@ type Namespace struct {
 	ID              string           // UUID, lower case
 	Layout          generator.Layout // with epoch and unit
 	Region          *int             // the datacenter number whose workers this database has; nil: all workers
-	DatabaseWorkers int              // the first so many of Workers are for database functions
+	DatabaseWorkers int              // how many of Workers are for database functions
+	Foreign         Ranges           // workers with which a generator of another kind gives IDs
 	FunctionWorker  int              // the worker in the text of this database's next_snowflake()
 	MaxWindow       time.Duration    // a renewal reserves at most this far ahead
 	Skew            time.Duration    // assumed largest difference between two servers' clocks
@@ -39,12 +40,13 @@ type Namespace struct {
 	// Closed: "pgflurry close" has closed this database for good. It gives no IDs.
 	Closed bool
 
-	copied string // why this is not the database that the row was written for; "": it is
+	copied    string // why this is not the database that the row was written for; "": it is
+	functions Ranges // nil: an older schema, in which they are the first
 }
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
 // package migrations compares the two.
-const Revision = 6
+const Revision = 7
 
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.
@@ -56,10 +58,11 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64
+	var functions, others *string
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
 		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
-		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed)
+		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed, &functions, &others)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}
@@ -70,6 +73,14 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 		err = fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w",
 			n.Database, err)
 		return Namespace{}, err
+	}
+	if functions != nil && others != nil {
+		if n.functions, err = parseMultirange(*functions); err != nil {
+			return Namespace{}, err
+		}
+		if n.Foreign, err = parseMultirange(*others); err != nil {
+			return Namespace{}, err
+		}
 	}
 	if n.Region == nil {
 		return n, nil

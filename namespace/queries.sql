@@ -46,5 +46,8 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        (pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'region')::integer,
        coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text,
        -- which database this is, only for comparison (empty: it makes no statement), and whether it is closed for good
-       coalesce(pgflurry.place(), ''), pgflurry.is_closed()
+       coalesce(pgflurry.place(), ''), pgflurry.is_closed(),
+       -- as the region
+       pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'function_workers',
+       pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'foreign_workers'
 FROM pgflurry.namespace AS n;

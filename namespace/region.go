@@ -43,16 +43,23 @@ func WorkersOf(layout generator.Layout, region *int) Range {
 // Workers returns the workers that the home of this database can give.
 func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 
+// FirstFree returns the first workers that no foreign generator has: those that a new namespace keeps for the functions
+// of databases.
+func FirstFree(all Range, foreign Ranges, databaseWorkers int) Ranges {
+	return Ranges{all}.Without(foreign).First(databaseWorkers)
+}
+
 // Functions returns the workers that are for the functions of databases.
-func (n Namespace) Functions() Range {
-	lowest := n.Workers().Lowest
-	return Range{lowest, lowest + n.DatabaseWorkers - 1}
+func (n Namespace) Functions() Ranges {
+	if n.functions == nil { // a schema that knows no others
+		return FirstFree(n.Workers(), nil, n.DatabaseWorkers)
+	}
+	return n.functions
 }
 
 // Proxies returns the workers that proxies lease.
-func (n Namespace) Proxies() Range {
-	all := n.Workers()
-	return Range{all.Lowest + n.DatabaseWorkers, all.Highest}
+func (n Namespace) Proxies() Ranges {
+	return Ranges{n.Workers()}.Without(n.Functions()).Without(n.Foreign)
 }
 
 // RegionName returns "region 3", or "no region".

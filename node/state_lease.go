@@ -40,10 +40,18 @@ func (u *supply) fill(s *report.State) {
 	u.fillLease(s, known)
 }
 
+func spans(workers namespace.Ranges) (all report.Spans) {
+	for _, r := range workers {
+		all = append(all, report.Span{First: r.Lowest, Last: r.Highest})
+	}
+	return all
+}
+
 func reportNamespace(ns namespace.Namespace) report.Namespace {
 	return report.Namespace{
 		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
-		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
+		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(),
+		Functions: spans(ns.Functions()),
 	}
 }
 

@@ -51,7 +51,7 @@ func TestANodeWithoutANamespaceSaysThatItKnowsNone(t *testing.T) {
 	s.LeaseDatabase = closed
 	r := start(t, s)
 	r.log.await(t, "no worker is leased")
-	if s := r.State(); s.Namespace != (report.Namespace{}) || !s.Listening {
+	if s := r.State(); s.Namespace.ID != "" || s.Namespace.Workers != 0 || !s.Listening {
 		t.Errorf("it reports %+v", s)
 	}
 	if d, err := r.Decode("1"); err == nil {

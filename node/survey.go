@@ -164,10 +164,12 @@ const (
 	workerFree     = "free"
 	workerRetired  = "retired"
 	workerFunction = "function"
+	workerForeign  = "foreign"
 )
 
 // workerStates maps the state of a listing to them.
 var workerStates = map[string]string{
 	"held": workerHeld, "released": workerResting, "quarantined": workerResting, "free": workerFree,
 	"never used": workerFree, "retired": workerRetired, "function": workerFunction,
+	"foreign": workerForeign,
 }

@@ -49,7 +49,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 		t.Errorf("the rows are %+v", w.Rows)
 	}
 	all := first.State().Namespace
-	if sum := w.Counts["held"] + w.Counts["free"]; sum != all.Workers-all.Functions {
+	if sum := w.Counts["held"] + w.Counts["free"]; sum != all.Workers-all.Functions.Size() {
 		t.Errorf("%v are %d workers of %+v", w.Counts, sum, all)
 	}
 	tenures, err := first.History(context.Background(), second.State().Lease.Worker)

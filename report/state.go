@@ -42,7 +42,7 @@ type Namespace struct {
 	Region    *int      // region of the lease database; nil: the ID space has no regions
 	Lowest    int       // the first worker
 	Workers   int       // how many there are from Lowest on, those of functions included
-	Functions int       // how many of the first ones belong to functions of databases
+	Functions Spans     // those that belong to functions of databases
 }
 
 // Past is the first number after the workers.

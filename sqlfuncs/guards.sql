@@ -110,7 +110,10 @@ BEGIN
         RETURN NULL;
     END IF;
     IF NEW.reserved_until < OLD.reserved_until OR NEW.worker <> OLD.worker
-       OR NEW.kind <> OLD.kind OR NEW.term < OLD.term THEN
+       OR NEW.term < OLD.term
+       OR NEW.kind <> OLD.kind AND NEW.kind <> (
+           SELECT pgflurry.worker_kind(NEW.worker, n.function_workers, n.foreign_workers) FROM pgflurry.namespace AS n)
+    THEN
         RAISE EXCEPTION 'worker % may not go back: reserved_until % to %, term % to %',
             OLD.worker, OLD.reserved_until, NEW.reserved_until, OLD.term, NEW.term
             USING ERRCODE = 'restrict_violation',
@@ -132,8 +135,8 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege',
                   HINT = 'The owner of the schema may give it others: CALL pgflurry.grant_lease(role, workers).';
     END IF;
-    IF NEW.kind = 'database' OR NEW.retired_at IS DISTINCT FROM OLD.retired_at THEN
-        RAISE EXCEPTION 'role % may neither retire worker % nor change that of a database',
+    IF NEW.kind <> 'proxy' OR OLD.kind <> 'proxy' OR NEW.retired_at IS DISTINCT FROM OLD.retired_at THEN
+        RAISE EXCEPTION 'role % may neither retire worker % nor change one that is not a proxy''s',
             current_user, OLD.worker
             USING ERRCODE = 'insufficient_privilege',
                   HINT = 'Run "pgflurry workers retire" or "pgflurry migrate up" as the owner of the schema.';
@@ -162,8 +165,9 @@ BEGIN
     RETURN NEW;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_worker() IS
-'Refuses, with SQLSTATE 23001, to lower a mark or a term, to renumber, to delete or to truncate workers; '
-'with 42501 to retire one, to change a database''s or one outside of the role''s range, '
+'Refuses, with SQLSTATE 23001, to lower a mark or a term, to renumber, to delete or to truncate workers, '
+'and a kind that the namespace row does not say; '
+'with 42501 to retire one, to change one that is not a proxy''s or one outside of the role''s range, '
 'or to reserve further than a lease needs, except by the owner; '
 'with 55000 in a session with session_replication_role = replica.';
 

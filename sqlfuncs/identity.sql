@@ -209,7 +209,13 @@ BEGIN
                       'highest: CALL pgflurry.new_namespace(after_id => ID), '
                       'or pgflurry migrate up --new-namespace --after-id ID.';
     END IF;
-    UPDATE pgflurry.namespace SET closed_at = NULL;  -- the copy was not closed; its marks may rise
+    -- The copy was not closed; its marks may rise. If it had joined, its home may have said something else of the
+    -- workers since it last looked. The function keeps its own.
+    UPDATE pgflurry.namespace AS n
+        SET closed_at = NULL, function_workers = n.function_workers + own.worker,
+            foreign_workers = n.foreign_workers - own.worker
+        FROM (SELECT int4multirange(int4range(function_worker, function_worker + 1)) FROM pgflurry.namespace)
+            AS own (worker);
     WITH before AS (
         SELECT n.*, greatest(above,
                    pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew)) AS reach,
@@ -218,13 +224,14 @@ BEGIN
         FROM pgflurry.namespace AS n
     ), filled AS (
         INSERT INTO pgflurry.worker (worker, kind, reserved_until)
-        SELECT w, CASE WHEN w < lowest + database_workers THEN 'database' ELSE 'proxy' END,
+        SELECT w, pgflurry.worker_kind(w, function_workers, foreign_workers),
                CASE WHEN w = function_worker THEN 0 ELSE reach END
         FROM before, generate_series(lowest, lowest + workers - 1) AS w
         WHERE home IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.worker AS known WHERE known.worker = w)
     ), freed AS (
         UPDATE pgflurry.worker AS w
-        SET reserved_until = CASE WHEN before.home IS NOT NULL OR w.kind = 'database' AND w.term > 0
+        SET kind = pgflurry.worker_kind(w.worker, before.function_workers, before.foreign_workers),
+            reserved_until = CASE WHEN before.home IS NOT NULL OR w.kind = 'database' AND w.term > 0
                                   THEN greatest(w.reserved_until, before.reach) ELSE w.reserved_until END,
             owner = CASE WHEN w.term > 0 THEN gen_random_uuid() END,
             term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END,
@@ -237,7 +244,8 @@ BEGIN
             joins_complete_on = pgflurry.server_life();
     -- The function keeps its worker: its own mark covers that worker's IDs.
     UPDATE pgflurry.worker AS w
-        SET owner = n.claim, term = w.term + 1, node = current_database(), address = NULL, version = NULL,
+        SET kind = 'database', owner = n.claim, term = w.term + 1,
+            node = current_database(), address = NULL, version = NULL,
             acquired_at = clock_timestamp(), released_at = NULL, retired_at = NULL, renewed_at = NULL
         FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;
     DELETE FROM pgflurry.worker_history;

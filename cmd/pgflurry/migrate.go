@@ -45,6 +45,7 @@ type layoutFlags struct {
 	region, space   string
 	functions       string
 	databaseWorkers int
+	foreign         string
 	disposable      bool
 }
 
@@ -64,6 +65,8 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 	flags.IntVar(&f.databaseWorkers, "database-workers", 0,
 		"`NUMBER` of workers kept for database functions. Each database that ever joins the namespace takes "+
 			"one for good. The number cannot be raised (default 16, fewer in a small layout or a region)")
+	flags.StringVar(&f.foreign, "foreign-workers", "", "`LIST`, such as 0-31,991, or none: workers with which a "+
+		"generator of another kind gives IDs. Neither a proxy nor a function gets one (default none"+otherwise+")")
 	flags.BoolVar(&f.disposable, "disposable", false, "make a new namespace FOR TESTS ONLY: copies of the database "+
 		"need no --join and give the same IDs. Test runners make such copies from a template")
 }
@@ -100,6 +103,13 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 		}
 		s.Space = &space
 	}
+	if f.foreign != "" {
+		foreign, err := namespace.ParseRanges(f.foreign)
+		if err != nil {
+			return s, outcome.As(outcome.Usage, fmt.Errorf("--foreign-workers %s: %w", connstring.Shown(f.foreign), err))
+		}
+		s.Foreign = &foreign
+	}
 	var err error
 	s.Region, err = config.Number("region", f.region, "none")
 	return s, err
@@ -125,8 +135,9 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.join, "join", "", "let this database join the ID space at home in the database "+
 		"at `URL`; run again, it compares the claim")
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
-	flags.Int64Var(&f.afterID, "after-id", 0, "with --new-namespace: the highest `ID` that this database holds. Each "+
-		"worker begins above it (default: read from columns whose default is next_snowflake(), where needed)")
+	flags.Int64Var(&f.afterID, "after-id", 0, "the highest `ID` that this database holds, or that the generator of a "+
+		"foreign worker gave. No new ID is below it. With --new-namespace it is read where needed, from columns whose "+
+		"default is next_snowflake()")
 	flags.BoolVar(&f.moved, "moved", false,
 		"this copy replaces its original, which is gone for good (pg_upgrade, restore to a new server), "+
 			"or the database was restored in place. One that has joined needs --join as well. In an empty "+
@@ -235,6 +246,15 @@ If a home was failed over, restarted, restored or reseeded, no other database ca
 --joins-complete. With it you confirm that every database that ever joined has joined again, or stands
 in the list of "pgflurry migrate status".
 
+--foreign-workers 0-31,991 is for a database in which another generator gives IDs of the same layout,
+such as a Snowflake library in the application. No proxy and no function gets one of these workers. Each
+run replaces the whole list. A worker cannot become foreign while a proxy holds it, while it rests, or
+if it is in the function of a database. So give the list with the first up. A worker that is to come
+back needs --after-id, with the highest ID that the other generator gave. That one must have ended.
+
+In a new ID space, --after-id ID refuses a layout, an epoch or a clock by which the first ID would be
+lower.
+
 --fresh-worker is for a function that fails with SNF01 because its clock once stood far ahead. Its old
 worker is retired.
 
@@ -322,6 +342,7 @@ Exit codes:
   namespace                     null, or: id, copied (why), home, disposable, layout, epoch,
                                 unit_seconds, region, last_id_at, left_seconds, workers,
                                 lowest_worker, database_workers, function_worker,
+                                foreign_workers (each: from, to),
                                 max_window_seconds, skew_seconds, quarantine_seconds,
                                 closed, gate_opens_in_seconds,
                                 gate_closed_by (the last time), restart_quarantine_seconds,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 )
 
 // stateJSON is the output of "migrate status --json". Programs rely on it: fields may be added, but none may change its
@@ -50,15 +51,17 @@ type namespaceJSON struct {
 	LowestWorker    int     `json:"lowest_worker"`
 	DatabaseWorkers int     `json:"database_workers"`
 	FunctionWorker  int     `json:"function_worker"`
-	MaxWindow       float64 `json:"max_window_seconds"`
-	Skew            float64 `json:"skew_seconds"`
-	Quarantine      float64 `json:"quarantine_seconds"`
-	Closed          bool    `json:"closed"`
-	GateOpens       float64 `json:"gate_opens_in_seconds"`
-	GateBy          *string `json:"gate_closed_by"`
-	Restart         float64 `json:"restart_quarantine_seconds"`
-	Settles         float64 `json:"settles_in_seconds"`
-	JoinsClosed     bool    `json:"joins_closed"`
+	// workers of another generator
+	ForeignWorkers namespace.Ranges `json:"foreign_workers"`
+	MaxWindow      float64          `json:"max_window_seconds"`
+	Skew           float64          `json:"skew_seconds"`
+	Quarantine     float64          `json:"quarantine_seconds"`
+	Closed         bool             `json:"closed"`
+	GateOpens      float64          `json:"gate_opens_in_seconds"`
+	GateBy         *string          `json:"gate_closed_by"`
+	Restart        float64          `json:"restart_quarantine_seconds"`
+	Settles        float64          `json:"settles_in_seconds"`
+	JoinsClosed    bool             `json:"joins_closed"`
 }
 
 // printStateJSON writes one JSON object.
@@ -93,8 +96,9 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Layout: n.Layout.String(), Epoch: timestamp(n.Layout.Epoch), Unit: n.Layout.Unit.Seconds(),
 		Region: n.Region, LastID: timestamp(n.Layout.End()), Left: state.Left.Seconds(),
 		Workers: n.Workers().Size(), LowestWorker: n.Workers().Lowest,
-		DatabaseWorkers: n.DatabaseWorkers, FunctionWorker: n.FunctionWorker, MaxWindow: n.MaxWindow.Seconds(),
-		Skew: n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
+		DatabaseWorkers: n.DatabaseWorkers, FunctionWorker: n.FunctionWorker, ForeignWorkers: array(n.Foreign),
+		MaxWindow: n.MaxWindow.Seconds(),
+		Skew:      n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
 		Closed: state.Closed, GateBy: known(state.GateBy),
 		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
 	}

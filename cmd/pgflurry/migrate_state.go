@@ -95,6 +95,10 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("workers", fmt.Sprint(n.Workers().Size()),
 		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions(), n.FunctionWorker))
+	if len(n.Foreign) > 0 {
+		t.add("foreign workers", fmt.Sprint(n.Foreign.Size()),
+			fmt.Sprintf("%v: a generator of another kind gives IDs with them", n.Foreign))
+	}
 	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")

@@ -24,7 +24,8 @@ unit. It also says whether there are regions at all. With it you make another re
 
 --json prints one object:
   fingerprint, id, layout, epoch, unit_seconds, region
-  workers, function_workers, proxy_workers              each: from, to
+  workers, function_workers, proxy_workers              each: from, to; the lowest and the highest
+  foreign_workers                                       an array; each: from, to
   function_worker
   home                                                  null: this database
   database, address, standby, disposable
@@ -85,6 +86,9 @@ func seenTable(s namespace.Seen) *table {
 	t.add("workers", s.Workers().String(), all)
 	t.add("of functions", s.Functions().String(), fmt.Sprintf("worker %d of this database's", s.FunctionWorker))
 	t.add("of proxies", s.Proxies().String(), "")
+	if len(s.Foreign) > 0 {
+		t.add("foreign", s.Foreign.String(), "a generator of another kind gives IDs with them")
+	}
 	home, detail := s.Home, "workers are leased there"
 	if s.Home == "" {
 		home, detail = "this database", "workers are leased here"
@@ -110,22 +114,23 @@ func standing(s namespace.Seen) string {
 // seenJSON is the output of "namespace show --json". Programs rely on it: fields may be added, but none may change its
 // meaning.
 type seenJSON struct {
-	Fingerprint    string          `json:"fingerprint"`
-	ID             string          `json:"id"`
-	Layout         string          `json:"layout"`
-	Epoch          string          `json:"epoch"`
-	Unit           float64         `json:"unit_seconds"`
-	Region         *int            `json:"region"`
-	Workers        namespace.Range `json:"workers"`
-	Functions      namespace.Range `json:"function_workers"`
-	Proxies        namespace.Range `json:"proxy_workers"`
-	FunctionWorker int             `json:"function_worker"`
-	Home           *string         `json:"home"`
-	Database       string          `json:"database"`
-	Address        string          `json:"address"`
-	Standby        bool            `json:"standby"`
-	Disposable     bool            `json:"disposable"`
-	Copied         *string         `json:"copied"`
+	Fingerprint    string           `json:"fingerprint"`
+	ID             string           `json:"id"`
+	Layout         string           `json:"layout"`
+	Epoch          string           `json:"epoch"`
+	Unit           float64          `json:"unit_seconds"`
+	Region         *int             `json:"region"`
+	Workers        namespace.Range  `json:"workers"`
+	Functions      namespace.Range  `json:"function_workers"`
+	Proxies        namespace.Range  `json:"proxy_workers"`
+	Foreign        namespace.Ranges `json:"foreign_workers"`
+	FunctionWorker int              `json:"function_worker"`
+	Home           *string          `json:"home"`
+	Database       string           `json:"database"`
+	Address        string           `json:"address"`
+	Standby        bool             `json:"standby"`
+	Disposable     bool             `json:"disposable"`
+	Copied         *string          `json:"copied"`
 }
 
 func seenForJSON(s namespace.Seen) seenJSON {
@@ -133,8 +138,9 @@ func seenForJSON(s namespace.Seen) seenJSON {
 	return seenJSON{
 		Fingerprint: s.Fingerprint().String(), ID: s.ID, Layout: s.Layout.String(), Epoch: timestamp(s.Layout.Epoch),
 		Unit: s.Layout.Unit.Seconds(), Region: s.Region, Workers: s.Workers(),
-		Functions: s.Functions(), Proxies: s.Proxies(), FunctionWorker: s.FunctionWorker,
-		Home: known(s.Home), Database: s.Database, Address: s.Address, Standby: s.Standby,
+		Functions: s.Functions().Hull(), Proxies: s.Proxies().Hull(), Foreign: array(s.Foreign),
+		FunctionWorker: s.FunctionWorker,
+		Home:           known(s.Home), Database: s.Database, Address: s.Address, Standby: s.Standby,
 		Disposable: s.Disposable, Copied: known(why),
 	}
 }

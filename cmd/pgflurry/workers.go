@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,10 +49,11 @@ func newWorkersList() *cobra.Command {
   never used    may be taken when RESERVED UNTIL, if it has one, has passed
   retired       never granted again
   function      written into the function of a database, for good
+  foreign       a generator of another kind gives IDs with it (migrate up --foreign-workers)
 
 No ID of the worker exists at or after RESERVED UNTIL. LEFT SECONDS count from now to that time, FREE IN
 SECONDS to when any proxy may take the worker. For the worker of a function only its database knows
-RESERVED UNTIL. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
+RESERVED UNTIL. --wide adds KIND (proxy, database or foreign), TERM, VERSION and ACQUIRED AT.
 
 --json prints an array with an object for each worker: worker, kind, state, node, reserved_until,
 left_seconds, free_in_seconds, term, address, version, acquired_at, renewed_at.
@@ -194,12 +196,18 @@ type listFormat struct {
 }
 
 func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool, format listFormat) error {
+	if !all && !format.json { // one line says which they are
+		l.Rows = slices.DeleteFunc(l.Rows, func(r lease.Row) bool { return r.State == "foreign" && r.Term == 0 })
+	}
 	if err := listingTable(l, ns, format).print(w, format.json); err != nil || format.json {
 		return err
 	}
 	if ns.Region != nil {
 		fmt.Fprintf(w, "region %d: workers %v; those of other regions are leased in their own databases\n",
 			*ns.Region, ns.Workers())
+	}
+	if len(ns.Foreign) > 0 {
+		fmt.Fprintf(w, "foreign workers: %v; a generator of another kind gives IDs with them\n", ns.Foreign)
 	}
 	if !all {
 		fmt.Fprintf(w, "%d workers for proxies and %d for functions were never used (--all lists them)\n",

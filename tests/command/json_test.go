@@ -55,12 +55,13 @@ type status struct {
 		Left            float64   `json:"left_seconds"`
 		Region          *int
 		Workers         int
-		LowestWorker    int     `json:"lowest_worker"`
-		DatabaseWorkers int     `json:"database_workers"`
-		FunctionWorker  int     `json:"function_worker"`
-		MaxWindow       float64 `json:"max_window_seconds"`
-		Skew            float64 `json:"skew_seconds"`
-		Quarantine      float64 `json:"quarantine_seconds"`
+		LowestWorker    int                      `json:"lowest_worker"`
+		DatabaseWorkers int                      `json:"database_workers"`
+		FunctionWorker  int                      `json:"function_worker"`
+		ForeignWorkers  []struct{ From, To int } `json:"foreign_workers"`
+		MaxWindow       float64                  `json:"max_window_seconds"`
+		Skew            float64                  `json:"skew_seconds"`
+		Quarantine      float64                  `json:"quarantine_seconds"`
 		Closed          bool
 		GateOpens       float64 `json:"gate_opens_in_seconds"`
 		GateBy          *string `json:"gate_closed_by"`

@@ -236,7 +236,7 @@ func (d *database) occupied() (n int) {
 		if r.Released || r.Term == 0 {
 			rest = 0
 		}
-		if !r.Database && r.Mark+rest > now {
+		if !r.Kept && r.Mark+rest > now {
 			n++
 		}
 	}

@@ -77,7 +77,7 @@ func newFleet(t testing.TB, s fleetSettings) *fleet {
 		Server: "00000001", Timeline: "00000001", Rows: make([]rows.Row, 1<<bits),
 	}}
 	for i := range f.database.table.Rows {
-		f.database.table.Rows[i] = rows.Row{Database: i < databaseWorkers, Renewed: -1}
+		f.database.table.Rows[i] = rows.Row{Kept: i < databaseWorkers, Renewed: -1}
 	}
 	f.at(time.Second, f.sample)
 	return f

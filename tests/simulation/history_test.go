@@ -81,7 +81,7 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 		Oids: "here", Born: true, Generation: 1, Joins: true,
 		Rows: make([]rows.Row, 1+choose("workers", 1, workers)),
 	}
-	h.table.Rows[0].Database = true
+	h.table.Rows[0].Kept = true
 	h.newTimeline()
 	h.table.Timeline = h.table.Server
 	h.tick()

@@ -41,7 +41,7 @@ func newShared(workers int) *shared {
 		},
 		Rows: make([]rows.Row, 1+workers),
 	}}
-	s.table.Rows[0].Database = true
+	s.table.Rows[0].Kept = true
 	return s
 }
 

@@ -51,7 +51,7 @@ func keep(t *testing.T, check func(*healthy, *generator.Generator, *lease.Clock)
 			Settings: rows.Settings{
 				Namespace: name, MaxWindow: 60_000, Skew: 2000, Quarantine: 124_000, End: 1 << 41, Unit: 1000,
 			},
-			Rows: []rows.Row{{Database: true}, {Renewed: -1}, {Renewed: -1}},
+			Rows: []rows.Row{{Kept: true}, {Renewed: -1}, {Renewed: -1}},
 		}}
 		s.offset.Store(int64(2 * time.Hour))
 		clock := lease.NewClock(time.Millisecond)

@@ -56,7 +56,7 @@ func (r *room) anyTable(t *rapid.T) Table {
 	}
 	for i := range table.Rows {
 		table.Rows[i] = table.anyRow(t)
-		table.Rows[i].Database = i == 0
+		table.Rows[i].Kept = i == 0 || i == otherGenerators
 	}
 	return table
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/queries"
 	"pgflurry/tests/support/server"
 )
@@ -43,10 +44,16 @@ var stage string
 //go:embed guarded.sql
 var guarded string
 
+// otherGenerators is the foreign worker of a room. Worker 0 is its function's.
+const otherGenerators = 5
+
 // newRoom makes a room whose windows are as SET sets them in the namespace row.
 func newRoom(t testing.TB, unit time.Duration, windows string) *room {
 	t.Helper()
-	url := server.MigratedWith(t, migrations.Settings{Layout: "41/0/3/12", Unit: unit, DatabaseWorkers: 1})
+	url := server.MigratedWith(t, migrations.Settings{
+		Layout: "41/0/3/12", Unit: unit, DatabaseWorkers: 1,
+		Foreign: &namespace.Ranges{{Lowest: otherGenerators, Highest: otherGenerators}},
+	})
 	r := &room{t: t, conn: server.Connect(t, url), statements: map[string]string{}}
 	r.runner = r.conn
 	r.do(stage)
@@ -192,12 +199,12 @@ func (r *room) state(t *Table) Table {
 			return row.Scan(&after.Timeline, &after.AcquireAfter, &after.Quarantine, &after.Generation, &after.GateBy,
 				&after.Joins)
 		})
-	batch.Queue(`SELECT kind = 'database', coalesce(owner::text, ''), term, reserved_until, coalesce(node, ''),
+	batch.Queue(`SELECT kind <> 'proxy', coalesce(owner::text, ''), term, reserved_until, coalesce(node, ''),
 		coalesce(pgflurry.ticks(renewed_at), -1), released_at IS NOT NULL, retired_at IS NOT NULL FROM pgflurry.worker
 			ORDER BY worker`).
 		Query(func(rows pgx.Rows) (err error) {
 			after.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Row, err error) {
-				err = row.Scan(&w.Database, &w.Owner, &w.Term, &w.Mark, &w.Node, &w.Renewed, &w.Released, &w.Retired)
+				err = row.Scan(&w.Kept, &w.Owner, &w.Term, &w.Mark, &w.Node, &w.Renewed, &w.Released, &w.Retired)
 				return w, err
 			})
 			return err

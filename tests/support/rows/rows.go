@@ -40,7 +40,7 @@ type Settings struct {
 
 // Row is the row of a worker.
 type Row struct {
-	Database          bool // kind is database
+	Kept              bool // kind is database or foreign: no proxy's
 	Owner             string
 	Term              int64
 	Mark              int64
@@ -169,7 +169,7 @@ func (t *Table) candidates(a Acquire) (workers []int) {
 	var best class
 	for worker := range t.Rows {
 		r := &t.Rows[worker]
-		if r.Database || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r, a) > t.Now {
+		if r.Kept || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r, a) > t.Now {
 			continue
 		}
 		class := a.class(r)
@@ -226,7 +226,7 @@ func (t *Table) refusal(a Acquire) Answer {
 	var next any
 	for worker := range t.Rows {
 		r := &t.Rows[worker]
-		if r.Database || worker < a.Lowest || worker > a.Highest {
+		if r.Kept || worker < a.Lowest || worker > a.Highest {
 			continue
 		}
 		workers++
@@ -272,7 +272,7 @@ func (t *Table) Renew(n Renew) Answer {
 	taken := before.Owner != n.Owner || before.Term != n.Term || before.Owner == ""
 	expired := before.Mark+t.Quarantine-t.Skew <= t.Now || t.stale(&before)
 	var renewed any
-	if matches && !t.Closed && !r.Database && !taken && !r.Released && !r.Retired && r.Mark >= n.Acknowledged &&
+	if matches && !t.Closed && !r.Kept && !taken && !r.Released && !r.Retired && r.Mark >= n.Acknowledged &&
 		!expired {
 		passed := int64(0)
 		if r.Renewed >= 0 {
@@ -304,7 +304,7 @@ func (t *Table) Release(l Release) Answer {
 	if forgot {
 		t.witnessed()
 	}
-	if r.Database || r.Owner != l.Owner || r.Term != l.Term || r.Released || r.Owner == "" {
+	if r.Kept || r.Owner != l.Owner || r.Term != l.Term || r.Released || r.Owner == "" {
 		return Answer{t.Namespace, nil, forgot}
 	}
 	r.Mark, r.Released = max(r.Mark, l.Acknowledged), true
@@ -322,7 +322,7 @@ func (t *Table) Reseed(owner func() string) Answer {
 	workers, raised, held := int64(0), int64(0), int64(0)
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if r.Database {
+		if r.Kept {
 			continue
 		}
 		workers++
@@ -344,7 +344,7 @@ func (t *Table) Reseed(owner func() string) Answer {
 func (t *Table) SetQuarantine(quarantine int64) {
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if !r.Database && r.Term > 0 && !r.Released && !r.Retired && r.Mark <= t.Now {
+		if !r.Kept && r.Term > 0 && !r.Released && !r.Retired && r.Mark <= t.Now {
 			r.Mark, r.Released = max(r.Mark, min(r.Mark+t.Quarantine, t.End)), true
 		}
 	}
@@ -357,7 +357,7 @@ func (t *Table) SetQuarantine(quarantine int64) {
 // LongGrants is long_grants.sql of package migrations.
 func (t *Table) LongGrants() bool {
 	for _, r := range t.Rows {
-		if !r.Database && r.Term > 0 && !r.Released && r.Mark > t.Now+t.MaxWindow+t.Skew {
+		if !r.Kept && r.Term > 0 && !r.Released && r.Mark > t.Now+t.MaxWindow+t.Skew {
 			return true
 		}
 	}
@@ -367,7 +367,7 @@ func (t *Table) LongGrants() bool {
 // Retire is retire.sql. It only returns whether the worker was retired.
 func (t *Table) Retire(worker int, held bool) (done bool) {
 	r := &t.Rows[worker]
-	if r.Database || r.Retired || !held && r.Term > 0 && !r.Released && r.Renewed >= 0 && r.Mark > t.Now {
+	if r.Kept || r.Retired || !held && r.Term > 0 && !r.Released && r.Renewed >= 0 && r.Mark > t.Now {
 		return false
 	}
 	r.Retired = true
