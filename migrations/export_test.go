@@ -22,7 +22,7 @@ func DownOfALaterProgram(ctx context.Context, url string, later fs.FS) (removed 
 	if err != nil {
 		return false, err
 	}
-	return down(ctx, url, false, list)
+	return down(ctx, url, false, list, nil)
 }
 
 // PrintOfALaterProgram returns what that program prints.

@@ -157,6 +157,23 @@ WHERE p.prosrc ~ '\m(next_snowflakes?|next_segments?|snowflake_(time|worker|sequ
   AND p.pronamespace <> 'pg_catalog'::regnamespace
 ORDER BY what;
 
+-- name: try
+-- Begins a part of the transaction that take_back takes back.
+SAVEPOINT tried;
+
+-- name: take_back
+ROLLBACK TO SAVEPOINT tried;
+RELEASE SAVEPOINT tried;
+
+-- name: orphans
+-- Lists functions in public that have the name of one of pgflurry's, for a database without schema pgflurry. Whether
+-- they are pgflurry's shows only in their bodies: pgflurry.drop_public() looks there.
+SELECT p.oid::regprocedure::text FROM pg_proc AS p
+WHERE p.pronamespace = to_regnamespace('public')
+  AND p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker', 'snowflake_sequence',
+                    'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')
+ORDER BY 1;
+
 -- name: joined
 -- Lists the databases that have joined the namespace whose home this is, from the worker rows. In a database that is no
 -- home, there are none.

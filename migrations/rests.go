@@ -18,7 +18,7 @@ type rest struct {
 
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
 // over.
-func nothingAhead(ctx context.Context, conn *pgx.Conn) error {
+func nothingAhead(ctx context.Context, conn *pgx.Conn) (*RestError, error) {
 	rests, err := list(ctx, conn, "reading the marks", sql.Rests, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
@@ -26,9 +26,9 @@ func nothingAhead(ctx context.Context, conn *pgx.Conn) error {
 		return r, err
 	})
 	if err != nil || len(rests) == 0 {
-		return err
+		return nil, err
 	}
-	return &RestError{Left: rests[0].left, Lines: summary(rests)}
+	return &RestError{Left: rests[0].left, Lines: summary(rests)}, nil
 }
 
 // A RestError means that IDs may exist that are, or just were, ahead of the database's clock.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -19,7 +18,7 @@ func newMigrateDown() *cobra.Command {
 		Use:   "down",
 		Short: "Remove everything that up made, or nothing",
 		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. Nothing
-is removed with CASCADE. down refuses:
+is removed with CASCADE. down refuses, and names all that is in the way:
   - while IDs may be ahead of the database's clock
   - while a default, a view or a function uses next_snowflake()
   - while counters, tickets, tags, tokens or locks are in use: it says which tables hold such rows
@@ -28,6 +27,11 @@ is removed with CASCADE. down refuses:
 After the last proxy has ended, IDs are ahead of the clock for a window and a quarantine. That takes
 three minutes, or two hours with windows of an hour. With --wait, down waits for that, and says how long
 it still takes. Ctrl-C ends the wait with nothing removed.
+
+If somebody has dropped schema pgflurry with CASCADE, PostgreSQL has left next_snowflake() and its kin in
+public. down removes them, and says so.
+
+docs/leaving.md has all statements, in their order.
 
 Without the home nobody knows which workers the joined databases have. --leave-joined removes pgflurry
 all the same. A namespace made here later is another ID space than theirs.
@@ -42,11 +46,12 @@ still issue IDs with it, and down cannot see that. To join again takes another o
 			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
-			remove := migrations.Down
+			var onWait func(*migrations.RestError)
 			if wait {
-				remove = waiting(cmd.ErrOrStderr())
+				onWait = waiting(cmd.ErrOrStderr())
 			}
-			removed, err := remove(cmd.Context(), url, leaveJoined)
+			say := func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
+			removed, err := migrations.DownSaying(cmd.Context(), url, leaveJoined, say, onWait)
 			if err != nil {
 				return connstring.Explain(err)
 			}
@@ -64,18 +69,15 @@ still issue IDs with it, and down cannot see that. To join again takes another o
 	return cmd
 }
 
-// waiting is a Down that waits. It prints what it waits for, and how long.
-func waiting(out io.Writer) func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
+// waiting prints what a Down waits for, and how long.
+func waiting(out io.Writer) func(*migrations.RestError) {
 	first := true
-	onWait := func(r *migrations.RestError) {
+	return func(r *migrations.RestError) {
 		if first {
 			fmt.Fprintln(out, "IDs may be ahead of the database's clock. Stop all proxies of the namespace "+
 				"and whatever calls next_snowflake(): each call makes it take longer.")
 			first = false
 		}
 		fmt.Fprintf(out, "waiting for %s\n", strings.Join(r.Lines, ", "))
-	}
-	return func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
-		return migrations.DownWaiting(ctx, url, leaveJoined, onWait)
 	}
 }

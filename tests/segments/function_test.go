@@ -242,7 +242,7 @@ func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	_, err := migrations.Down(server.Within(t), url, false)
-	if err == nil || !strings.Contains(err.Error(), "1 tags") || hint.Of(err) == "" {
+	if err == nil || !strings.Contains(err.Error(), "segment (1)") || hint.Of(err) == "" {
 		t.Fatalf("down with a tag: %v", err)
 	}
 	server.Exec(t, url, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
