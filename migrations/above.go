@@ -49,10 +49,11 @@ func adviceAbove(layout generator.Layout, begins, now time.Time) string {
 	earlier.Epoch = layout.Epoch.Add(now.Sub(begins)).UTC().Truncate(24 * time.Hour)
 	switch {
 	case begins.Sub(now) < 24*time.Hour:
-		return fmt.Sprintf("Wait until the server's clock has passed that, %v. %s", begins.Sub(now).Round(time.Second), other)
+		return fmt.Sprintf("Wait until the server's clock has passed that, %v. %s",
+			begins.Sub(now).Round(time.Second), other)
 	case earlier.Validate() != nil || earlier.CheckLifetime(now) != nil:
-		return other + "No epoch makes the first ID of this layout higher, because it would end within a year or begin " +
-			"before 1970: choose another layout."
+		return other + "No epoch makes the first ID of this layout higher: it would end within a year, or begin " +
+			"before 1970. Choose another layout."
 	}
 	return fmt.Sprintf("%sElse it would be above with --epoch %s, or an earlier one.", other,
 		earlier.Epoch.Format(time.RFC3339))

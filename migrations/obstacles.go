@@ -43,6 +43,9 @@ func (o *obstacles) err() error {
 		strings.Join(said, "\n"))
 }
 
+const adviceOnUsers = "Drop or change these first; nothing is removed with CASCADE. " +
+	"docs/leaving.md has the statements."
+
 // lookForObstacles looks for all reasons why it is not safe to remove pgflurry. An error means that it could not look.
 func lookForObstacles(
 	ctx context.Context, d *database, leaveJoined bool, list []migration, applied map[int]time.Time,
@@ -56,7 +59,7 @@ func lookForObstacles(
 	}
 	if len(users) > 0 {
 		all.held = true
-		all.add(refuse("Drop or change these first; nothing is removed with CASCADE. docs/leaving.md has the statements.",
+		all.add(refuse(adviceOnUsers,
 			"these use pgflurry:\n  %s", strings.Join(users, "\n  ")))
 	}
 	for _, m := range slices.Backward(list) {
@@ -145,8 +148,7 @@ func removeOrphans(ctx context.Context, d *database, s Settings) (removed bool, 
 			return err
 		}
 		if len(users) > 0 {
-			return refuse("Drop or change these first; nothing is removed with CASCADE. "+
-				"docs/leaving.md has the statements.",
+			return refuse(adviceOnUsers,
 				"schema pgflurry was dropped, its functions are left in public, and these use them:\n  %s",
 				strings.Join(users, "\n  "))
 		}
@@ -162,6 +164,7 @@ func removeOrphans(ctx context.Context, d *database, s Settings) (removed bool, 
 	if err != nil || len(left) == len(names) {
 		return false, err // they are somebody else's
 	}
-	s.say(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public", len(names)-len(left)))
+	s.say(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public",
+		len(names)-len(left)))
 	return true, nil
 }

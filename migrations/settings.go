@@ -66,7 +66,8 @@ func (s Settings) validate() error {
 	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
 		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
 	case s.AfterID != nil && *s.AfterID < 0:
-		return refuse("Give the highest ID that the database holds.", "--after-id is %d, and no ID is negative", *s.AfterID)
+		return refuse("Give the highest ID that the database holds.",
+			"--after-id is %d, and no ID is negative", *s.AfterID)
 	case s.AfterID != nil && s.JoinURL != "":
 		return refuse("Leave --after-id out.", "--after-id is the namespace's, and --join takes that of the home")
 	case s.Foreign != nil && s.JoinURL != "":

@@ -19,7 +19,6 @@ type Namespace struct {
 	Layout          generator.Layout // with epoch and unit
 	Region          *int             // the datacenter number whose workers this database has; nil: all workers
 	DatabaseWorkers int              // how many of Workers are for database functions
-	Foreign         Ranges           // workers with which a generator of another kind gives IDs
 	FunctionWorker  int              // the worker in the text of this database's next_snowflake()
 	MaxWindow       time.Duration    // a renewal reserves at most this far ahead
 	Skew            time.Duration    // assumed largest difference between two servers' clocks
@@ -34,14 +33,15 @@ type Namespace struct {
 	Revision    int    // of the schema
 	ServesFrom  int    // the oldest revision that a program must know to keep leases here
 
+	Kinds // of its workers
+
 	// Place says which server and database this is, and since which decision of an operator. It is only for comparison
 	// with what later connections say. Empty: a standby, which makes no statement.
 	Place string
 	// Closed: "pgflurry close" has closed this database for good. It gives no IDs.
 	Closed bool
 
-	copied    string // why this is not the database that the row was written for; "": it is
-	functions Ranges // nil: an older schema, in which they are the first
+	copied string // why this is not the database that the row was written for; "": it is
 }
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Ranges are workers: disjoint ranges in ascending order, no two of which meet or adjoin.
+// Ranges are workers: ranges in ascending order. Between two of them there is at least one other worker.
 type Ranges []Range
 
 // highestWorker is the highest worker that any layout has.
@@ -52,7 +52,8 @@ func parseMultirange(text string) (Ranges, error) {
 		}
 		var r Range
 		if _, err := fmt.Sscanf(strings.TrimPrefix(part, ","), "[%d,%d", &r.Lowest, &r.Highest); err != nil {
-			return nil, fmt.Errorf("the namespace row has the workers %q, which this version cannot read: %w", text, err)
+			return nil, fmt.Errorf("the namespace row has the workers %q, which this version cannot read: %w",
+				text, err)
 		}
 		r.Highest--
 		all = append(all, r)

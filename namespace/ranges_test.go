@@ -48,7 +48,8 @@ func TestRangesAreTheSetsThatTheyStandFor(t *testing.T) {
 
 func TestRangesAreReadAsPeopleAndPostgreSQLWriteThem(t *testing.T) {
 	for text, want := range map[string]string{
-		"none": "none", "7": "7", "0-31,991": "0 to 31, 991", "991, 16-31,0-15": "0 to 31, 991", "3-5,4-9,1": "1, 3 to 9",
+		"none": "none", "7": "7", "0-31,991": "0 to 31, 991", "991, 16-31,0-15": "0 to 31, 991",
+		"3-5,4-9,1": "1, 3 to 9",
 	} {
 		got, err := ParseRanges(text)
 		if err != nil || got == nil || got.String() != want {

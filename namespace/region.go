@@ -43,6 +43,12 @@ func WorkersOf(layout generator.Layout, region *int) Range {
 // Workers returns the workers that the home of this database can give.
 func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 
+// Kinds say which workers are no proxy's. In a database that has joined, they are as its home said when it last looked.
+type Kinds struct {
+	Foreign   Ranges // a generator of another kind gives IDs with them
+	functions Ranges // nil: an older schema, in which they are the first
+}
+
 // FirstFree returns the first workers that no foreign generator has: those that a new namespace keeps for the functions
 // of databases.
 func FirstFree(all Range, foreign Ranges, databaseWorkers int) Ranges {

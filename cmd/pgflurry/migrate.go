@@ -106,7 +106,8 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.foreign != "" {
 		foreign, err := namespace.ParseRanges(f.foreign)
 		if err != nil {
-			return s, outcome.As(outcome.Usage, fmt.Errorf("--foreign-workers %s: %w", connstring.Shown(f.foreign), err))
+			return s, outcome.As(outcome.Usage,
+				fmt.Errorf("--foreign-workers %s: %w", connstring.Shown(f.foreign), err))
 		}
 		s.Foreign = &foreign
 	}

@@ -86,7 +86,8 @@ func TestDownRemovesWhatADroppedSchemaLeavesInPublic(t *testing.T) {
 	down := func() ended { return run(t, "migrate", "down", "--database", url) }
 	down().is(t, 1, "schema pgflurry was dropped, its functions are left in public",
 		"default value for column id of table public.note")
-	server.Do(t, conn, "DROP TABLE note; CREATE FUNCTION snowflake_time(n integer) RETURNS integer LANGUAGE sql RETURN n")
+	server.Do(t, conn, "DROP TABLE note; "+
+		"CREATE FUNCTION snowflake_time(n integer) RETURNS integer LANGUAGE sql RETURN n")
 	if said := down(); said.code != 0 || !strings.Contains(said.out, "which had left 8 functions in public") || n != 8 {
 		t.Errorf("%d were left, and it said %q %q", n, said.out, said.errs)
 	}

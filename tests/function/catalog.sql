@@ -32,7 +32,8 @@ SELECT format('%s', (w.worker, w.kind, w.owner IS NULL, w.term, w.reserved_until
 	FROM pgflurry.worker w
 UNION ALL
 SELECT format('%s', (n.epoch, n.unit, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, n.region,
-		n.database_workers, n.function_worker, n.function_workers, n.foreign_workers, n.max_window, n.skew, n.quarantine, n.timeline, n.acquire_after,
+		n.database_workers, n.function_worker, n.function_workers, n.foreign_workers,
+		n.max_window, n.skew, n.quarantine, n.timeline, n.acquire_after,
 		n.system_identifier, n.home, n.database_name = current_database()))
 	FROM pgflurry.namespace n
 UNION ALL

@@ -103,7 +103,8 @@ func TestNeitherAProxyNorAFunctionGetsAForeignWorker(t *testing.T) {
 		t.Errorf("the list has%s", states)
 	}
 	var retired *lease.RetireError
-	if _, err := s.Retire(r.context(), 6, true); !errors.As(err, &retired) || !strings.Contains(err.Error(), "foreign") {
+	_, err = s.Retire(r.context(), 6, true)
+	if !errors.As(err, &retired) || !strings.Contains(err.Error(), "foreign") {
 		t.Errorf("retiring a foreign worker: %v", err)
 	}
 }
@@ -155,7 +156,8 @@ func TestWorkersThatWaitForADatabaseAreReplacedWhenTheyBecomeForeign(t *testing.
 	for _, worker := range []int{2, 4} {
 		url := server.Database(t)
 		server.Migrate(t, url, migrations.Settings{JoinURL: r.url})
-		if got := server.Value[int](t, server.Connect(t, url), "SELECT snowflake_worker(next_snowflake())"); got != worker {
+		conn := server.Connect(t, url)
+		if got := server.Value[int](t, conn, "SELECT snowflake_worker(next_snowflake())"); got != worker {
 			t.Errorf("a database that joins has worker %d, expected %d", got, worker)
 		}
 	}

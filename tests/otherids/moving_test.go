@@ -271,3 +271,22 @@ func TestALargeTableIsMovedWithoutALongLockAndNoRowOfItsWritersIsLost(t *testing
 	}
 	stops(t, m.conn, "goods_id_seq")
 }
+
+func TestASequenceThatIsSetToTheGreatestIDGivesIDsOfWorkers(t *testing.T) {
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY); INSERT INTO item DEFAULT VALUES; "+
+		"SELECT pgflurry.convert_to_snowflake('item', old_sequence => 'leave'); INSERT INTO item DEFAULT VALUES")
+	// the greatest ID of a tick and a worker
+	server.Do(t, conn, "INSERT INTO item SELECT max(id) | 4095 FROM item; "+
+		"SELECT setval('item_id_seq', (SELECT max(id) FROM item))")
+	const drawn = "SELECT snowflake_worker(n) || ' ' || snowflake_sequence(n) FROM nextval('item_id_seq') AS n"
+	if got := server.Value[string](t, conn, drawn); got != "1 0" {
+		t.Errorf("the sequence gave worker and sequence %s", got)
+	}
+	server.Do(t, conn,
+		"SELECT setval('item_id_seq', (SELECT max(id) FROM item WHERE id < snowflake_floor('-infinity')))")
+	if n := server.Value[int64](t, conn, "SELECT nextval('item_id_seq')"); n != 2 {
+		t.Errorf("after the greatest old key it gave %d", n)
+	}
+}
