@@ -192,6 +192,19 @@ func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	}
 }
 
+func TestAForeignWorkerIsNeitherFreeNorListed(t *testing.T) {
+	s := healthy()
+	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, report.Spans{{First: 2, Last: 5}}, 9
+	s.Workers.Rows = []report.Worker{{Number: 0, State: "foreign"}, {Number: 1, State: "foreign"}}
+	_, page := get(t, &scripted{state: s}, "/")
+	has(t, page, `aria-label="1 foreign"`, `aria-label="2 function"`, "a generator of another kind gives IDs with it")
+	if strings.Contains(page, `aria-label="6 function"`) || strings.Contains(page, ">foreign</td>") {
+		t.Errorf("the page has\n%s", page)
+	}
+	_, page = get(t, &scripted{state: s}, "/worker/1")
+	has(t, page, "a generator of another kind gives IDs with it")
+}
+
 func TestAWorkerShowsItsHolderItsMarkAndItsHistory(t *testing.T) {
 	node := &scripted{state: healthy(), history: map[int][]report.Tenure{
 		404: {{Term: 2, Node: "old-node", Acquired: now.Add(-time.Hour), Until: now.Add(-30 * time.Minute)}},

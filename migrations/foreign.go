@@ -50,6 +50,9 @@ func setForeign(ctx context.Context, d *database, s Settings) error {
 		if err := gateIsOpen(ctx, d, present); err != nil {
 			return err
 		}
+		if err := noneForgotten(ctx, d, more.Without(present.Proxies())); err != nil {
+			return err
+		}
 	}
 	var begins int64
 	if len(fewer) > 0 {
@@ -57,8 +60,11 @@ func setForeign(ctx context.Context, d *database, s Settings) error {
 			return err
 		}
 	}
+	known := func(unsure bool) error {
+		return standbysHave(ctx, d, unsure, fmt.Sprintf("workers %v are foreign here", wanted))
+	}
 	if len(more) == 0 && len(fewer) == 0 {
-		return nil
+		return known(false) // an earlier run may have ended before they had it
 	}
 	err = d.acknowledged(func() error {
 		return d.inTransaction(ctx, "changing the foreign workers", func() error {
@@ -68,7 +74,7 @@ func setForeign(ctx context.Context, d *database, s Settings) error {
 	if err != nil || len(more) == 0 {
 		return err
 	}
-	return standbysHave(ctx, d, true, fmt.Sprintf("workers %v are foreign here", more))
+	return known(true)
 }
 
 // gateIsOpen refuses while the rows may lack grants that a failover, a restore or a start of the server has forgotten.
@@ -94,6 +100,21 @@ func gateIsOpen(ctx context.Context, d *database, present namespace.Namespace) e
 				"and a proxy may hold a worker that the rows do not show")
 	}
 	return nil
+}
+
+// noneForgotten refuses if one of these workers, which are for functions, may be that of a database that this home has
+// forgotten.
+func noneForgotten(ctx context.Context, d *database, workers namespace.Ranges) error {
+	if len(workers) == 0 {
+		return nil
+	}
+	closed, err := joinsClosed(ctx, d.conn)
+	if err != nil || !closed {
+		return err
+	}
+	return refuse("Let every database that ever joined join again, and run this again with --joins-complete.",
+		"the foreign workers stay as they were: the server was failed over, restarted or restored, and may have forgotten "+
+			"a database that has one of the workers %v", workers)
 }
 
 // beginsAbove returns the first tick after the highest ID of the other generator, whose workers come back.

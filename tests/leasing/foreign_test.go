@@ -149,7 +149,11 @@ func TestWorkersThatWaitForADatabaseAreReplacedWhenTheyBecomeForeign(t *testing.
 	t.Parallel()
 	r := enter(t, server.MigratedWith(t, migrations.Settings{Layout: small, DatabaseWorkers: 3}))
 	r.expectKinds("dddppppp")
-	if err := r.yield("1,3"); err != nil {
+	r.do("UPDATE pgflurry.namespace SET joins_complete_on = NULL")
+	server.Says(t, r.yield("1,3"), "may have forgotten a database that has one of the workers 1", "--joins-complete")
+	settings := others(t, "1,3")
+	settings.JoinsComplete = true
+	if err := migrations.Up(r.context(), r.url, settings); err != nil {
 		t.Fatal(err)
 	}
 	r.expectKinds("dfdfdppp")
@@ -250,5 +254,58 @@ func TestAJoinedDatabaseKnowsTheForeignWorkersOfItsHome(t *testing.T) {
 	alone.expectKinds("dfdfpfpp")
 	if worker := ask[int](alone, "SELECT snowflake_worker(next_snowflake())"); worker != 2 {
 		t.Errorf("the function of the copy has worker %d", worker)
+	}
+}
+
+func TestARegionHasForeignWorkersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	region := 3
+	settings := others(t, "96-97,99")
+	settings.Layout, settings.Region, settings.DatabaseWorkers = "datacenter", &region, 2
+	r := enter(t, server.MigratedWith(t, settings))
+	if worker := ask[int](r, "SELECT snowflake_worker(next_snowflake())"); worker != 98 {
+		t.Errorf("the function has worker %d", worker)
+	}
+	if got := r.kinds(); got != "ffdfd"+strings.Repeat("p", 27) {
+		t.Errorf("the workers are %s", got)
+	}
+	server.Says(t, r.yield("5"), "workers 5", "has workers 96 to 127", "A region")
+}
+
+// A tool may run what "migrate print" wrote, again and again.
+func TestAPrintMakesForeignWorkersAndChangesThemNever(t *testing.T) {
+	t.Parallel()
+	url := server.Database(t)
+	r := &room{t: t, url: url, conn: server.Connect(t, url)}
+	printed := func(list string) string {
+		var out strings.Builder
+		s := others(t, list)
+		s.Layout, s.DatabaseWorkers = small, 2
+		if err := migrations.Print(&out, s); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for range 2 {
+		r.do(printed("0,2"))
+		r.expectKinds("fdfdpppp")
+	}
+	server.Says(t, server.Refused(t, r.conn, "23001", printed("0,2,5")), "foreign workers", "migrate up")
+	r.do(printed("none")) // as without the flag
+	r.expectKinds("fdfdpppp")
+}
+
+// A standby that is promoted without it would grant the worker.
+func TestUpSaysWhichStandbyDoesNotKnowYetThatAWorkerIsForeign(t *testing.T) {
+	t.Parallel()
+	_, r := ownServer(t, small)
+	r.do("SELECT pg_create_physical_replication_slot('away', true)")
+	for range 2 {
+		server.Says(t, r.yield("5"), "workers 5 are foreign here", "slot away", "could give IDs twice")
+	}
+	r.expectKinds("dppppfpp")
+	r.do("SELECT pg_drop_replication_slot('away')")
+	if err := r.yield("5"); err != nil {
+		t.Error(err)
 	}
 }
