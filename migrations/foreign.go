@@ -113,8 +113,8 @@ func noneForgotten(ctx context.Context, d *database, workers namespace.Ranges) e
 		return err
 	}
 	return refuse("Let every database that ever joined join again, and run this again with --joins-complete.",
-		"the foreign workers stay as they were: the server was failed over, restarted or restored, and may have forgotten "+
-			"a database that has one of the workers %v", workers)
+		"the foreign workers stay as they were: the server was failed over, restarted or restored, "+
+			"and may have forgotten a database that has one of the workers %v", workers)
 }
 
 // beginsAbove returns the first tick after the highest ID of the other generator, whose workers come back.
