@@ -28,7 +28,7 @@ func TestARegionGetsTheWorkersOfItsNumberAndTheIDSpaceOfTheFingerprint(t *testin
 			FROM pgflurry.worker GROUP BY kind ORDER BY kind`)
 		seen := seenAt(t, c.url)
 		if seen.ID != space.ID || !seen.Layout.Equal(space.Layout) || seen.FunctionWorker != c.lowest ||
-			seen.Workers().Lowest != c.lowest || seen.Proxies().Lowest != c.least ||
+			seen.Workers().Lowest != c.lowest || seen.Proxies().Hull().Lowest != c.least ||
 			!slices.Equal(rows, c.rows) {
 			t.Errorf("the region is %+v with the rows %q; expected %q, workers from %d, of proxies from %d of %+v",
 				seen, rows, c.rows, c.lowest, c.least, space)
