@@ -232,6 +232,7 @@ const before = `ALTER TABLE pgflurry.namespace DROP COLUMN region;
 	ALTER TABLE pgflurry.namespace
 		ADD CONSTRAINT namespace_database_workers_leave_room
 			CHECK (database_workers BETWEEN 1 AND (1 << (datacenter_bits + worker_bits)) - 1),
+		DROP CONSTRAINT namespace_function_worker_is_a_database_worker,
 		ADD CONSTRAINT namespace_function_worker_is_a_database_worker
 			CHECK (function_worker BETWEEN 0 AND database_workers - 1);
 	DELETE FROM pgflurry.migration WHERE version = 3;
