@@ -63,6 +63,7 @@ func table(s report.State) []metric {
 			by(s.Answers.ByKind, "snowflake", "snowflakes", "segment")),
 		row("declined_total", counter, "Statements that PostgreSQL got because no IDs were there for them, by reason.",
 			"reason", by(s.Answers.Declined, "no_lease", "grant_ended", "tick_full", "not_answerable", "timeout")),
+		row("ready", gauge, "1 if the probe at the path answers 200.", "path", verdicts(s)),
 		row("lease_held", gauge, "1 while a worker is leased.", "", yes(s.Lease.Held)),
 		row("lease_reserve_seconds", gauge,
 			"How long IDs go on without PostgreSQL: to reserved_until, by the database's clock.", "",
@@ -84,6 +85,9 @@ func table(s report.State) []metric {
 			when(clock, one(s.Clock.Ahead.Seconds()))),
 		row("clock_round_trip_seconds", gauge, "How long the last renewal took.", "",
 			when(clock, one(s.Clock.RoundTrip.Seconds()))),
+		row("function_ahead_seconds", gauge,
+			"How far IDs of the function in the lease database are ahead of its clock; as last read.", "",
+			when(!s.Workers.Read.IsZero(), one(s.Workers.FunctionAhead.Seconds()))),
 		row("layout_end_timestamp_seconds", gauge, "When the timestamps of the layout end. No ID is given after it.",
 			"", at(s.Namespace.End)),
 		row("workers", gauge, "Workers of proxies in the worker table, by state; as last read.", "state",
@@ -117,6 +121,8 @@ func table(s report.State) []metric {
 			one(s.LinesLost)),
 		row("config_reload_success_timestamp_seconds", gauge,
 			"When the configuration was read without an error the last time.", "", at(s.Reloaded)),
+		row("config_last_reload_successful", gauge, "0 if the configuration that was read last had an error.", "",
+			yes(s.NotReloaded == "")),
 		row("upstream_primary", gauge, "1 for the host of --upstream that is the primary, as far as is known; else 0.",
 			"host", each(hosts, func(h report.UpstreamHost) []value { return yes(h.Primary, h.Name) })),
 		row("upstream_answered_timestamp_seconds", gauge, "When the host last said whether it is the primary.", "host",
@@ -204,6 +210,12 @@ func when(known bool, values []value) []value {
 		return values
 	}
 	return nil
+}
+
+// verdicts are those of the probes that a balancer may ask.
+func verdicts(s report.State) []value {
+	all := slices.Concat(yes(ready(s).OK, readyPath), yes(readyForIDs(s).OK, readyIDsPath))
+	return slices.Concat(all, when(s.IDDatabase.Name != "", yes(readyForIDDatabase(s).OK, readyIDDatabasePath)))
 }
 
 func answerable(d report.Database) []value {

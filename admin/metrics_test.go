@@ -89,7 +89,9 @@ func full() report.State {
 		Known: true, Offset: -1500 * time.Millisecond, Ahead: time.Second,
 		RoundTrip: 3 * time.Millisecond,
 	}
-	s.Workers = report.Workers{Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}}
+	s.Workers = report.Workers{
+		Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}, FunctionAhead: 2500 * time.Millisecond,
+	}
 	s.Answers = report.Answers{
 		IDs: 12, ByKind: map[string]int64{"snowflake": 2}, Declined: map[string]int64{"grant_ended": 4},
 		Waits: waits.Snapshot(),
@@ -128,6 +130,7 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 		"0.003":              e.value("pgflurry_clock_round_trip_seconds"),
 		"4e+09":              e.value("pgflurry_layout_end_timestamp_seconds"),
 		"1020":               e.value("pgflurry_workers", "state", "free"),
+		"2.5":                e.value("pgflurry_function_ahead_seconds"),
 		"5":                  e.value("pgflurry_sessions", "state", "idle"),
 		"100":                e.value("pgflurry_sessions_limit"),
 		"1.099511627776e+12": e.value("pgflurry_relayed_bytes_total", "direction", "to_client"),
@@ -158,6 +161,26 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 	}
 	if !slices.Equal(buckets, []string{"1", "1", "2", "2"}) {
 		t.Errorf("buckets %v", buckets)
+	}
+}
+
+func TestMetricsOfReadinessAreWhatTheProbesAnswer(t *testing.T) {
+	drains, unleased, idsOnly := full(), full(), full()
+	drains.Draining = true
+	unleased.Lease.Reserve = 0
+	idsOnly.Databases = nil
+	for name, s := range map[string]report.State{
+		"all is well": full(), "it drains": drains, "it has no lease": unleased, "there is no PostgreSQL": idsOnly,
+	} {
+		address, _ := serve(t, New(Settings{Node: &fakeNode{state: s}}))
+		e := scrape(t, address)
+		for _, path := range []string{readyPath, readyIDsPath, readyIDDatabasePath} {
+			status, _, body := ask(t, "GET", "http://"+address+path)
+			want := map[int]string{http.StatusOK: "1", http.StatusServiceUnavailable: "0"}[status]
+			if got := e.value("pgflurry_ready", "path", path); got != want {
+				t.Errorf("%s: %s answers %d %s, but the metric is %s", name, path, status, body, got)
+			}
+		}
 	}
 }
 

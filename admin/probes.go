@@ -15,6 +15,13 @@ type Verdict struct {
 	Why string `json:"why,omitempty"` // why not OK
 }
 
+// The paths of the probes for balancers.
+const (
+	readyPath           = "/readyz"
+	readyIDsPath        = "/readyz/ids"
+	readyIDDatabasePath = "/readyz/id-database" // what its clients need, and no more
+)
+
 func no(why string, values ...any) Verdict { return Verdict{Why: fmt.Sprintf(why, values...)} }
 
 func noPlace(limit int) Verdict {
@@ -25,11 +32,10 @@ func noPlace(limit int) Verdict {
 // database would end all proxies at once. A probe's connection is the last one to give way.
 func (s *Server) probes(mux *http.ServeMux) {
 	for path, judge := range map[string]func() Verdict{
-		"/livez":      live,
-		"/readyz":     func() Verdict { return ready(s.state.Fresh()) },
-		"/readyz/ids": func() Verdict { return readyForIDs(s.state.Fresh()) },
-		// what its clients need, and no more
-		"/readyz/id-database": func() Verdict { return readyForIDDatabase(s.state.Fresh()) },
+		"/livez":            live,
+		readyPath:           func() Verdict { return ready(s.state.Fresh()) },
+		readyIDsPath:        func() Verdict { return readyForIDs(s.state.Fresh()) },
+		readyIDDatabasePath: func() Verdict { return readyForIDDatabase(s.state.Fresh()) },
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			keepConnection(r)
@@ -137,7 +143,7 @@ func causeOf(l report.Lease) string {
 	case l.Cause != "":
 		return l.Cause
 	case l.Granted:
-		return fmt.Sprintf("the grant of worker %d has ended", l.Worker)
+		return fmt.Sprintf("the lease of worker %d has ended", l.Worker)
 	default:
 		return "no worker is leased yet"
 	}

@@ -81,7 +81,7 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 		},
 		"the grant has ended": {
 			func(s *report.State) { s.Lease.Reserve = 0 },
-			"", "the grant of worker 137 has ended", "the grant of worker 137 has ended",
+			"", "the lease of worker 137 has ended", "the lease of worker 137 has ended",
 		},
 		"a lost lease whose grant goes on": {func(s *report.State) { s.Lease.Held = false }, "", "", ""},
 		"a database is not permitted": {

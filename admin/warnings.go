@@ -50,6 +50,7 @@ func Warnings(s report.State) []Warning {
 		leaseWarnings, forgottenWarnings, lostWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings,
 		clockWarnings, functionWarnings,
 		primaryWarnings, upstreamWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
+		reloadWarnings,
 		idWarnings,
 	} {
 		for _, w := range find(s) {
@@ -308,6 +309,18 @@ func sessionWarnings(s report.State) []Warning {
 		What:     fmt.Sprintf("All %s are taken: one more client is turned away.", withNoun(s.Sessions.Limit, "place")),
 		Do:       "Raise --max-connections, and max_connections of PostgreSQL, or let clients share sessions.",
 		Commands: []string{fmt.Sprintf("pgflurry serve --max-connections %d …", 2*s.Sessions.Limit)},
+	}}
+}
+
+func reloadWarnings(s report.State) []Warning {
+	if s.NotReloaded == "" {
+		return nil
+	}
+	return []Warning{{
+		Kind: "reload", Why: oneLine(s.NotReloaded),
+		What:     "A new configuration was refused. The one of " + instant(s.Reloaded) + " holds.",
+		Do:       "Mend it and reload again: with this one the proxy would not start.",
+		Commands: []string{"pgflurry serve --check-config …"},
 	}}
 }
 

@@ -51,6 +51,7 @@ func faults() map[string]func(*report.State) {
 			}
 		},
 		"sessions": func(s *report.State) { s.Sessions.Full = true },
+		"reload":   func(s *report.State) { s.NotReloaded = "--max-logins is -1; expected 0 or more" },
 		"accounts": func(s *report.State) {
 			s.IDDatabase = idDatabase()
 			s.IDDatabase.Accounts.Read = now.Add(-3 * time.Minute)

@@ -49,6 +49,9 @@ type Settings struct {
 	UnixUpstreamTrustsClients bool
 	// Lease is the database with the worker table, and the role there (--lease-database). Required.
 	Lease Lease
+	// ReadLease reads Lease again, after PostgreSQL has refused its password: there may be another one by now. Nil: the
+	// password stays.
+	ReadLease func() (Lease, error)
 	// PasswordCommand is a command line for sh that writes the password of that role (connstring.PasswordCommand);
 	// empty: the connection string has it, or none is needed.
 	PasswordCommand string

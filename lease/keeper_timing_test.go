@@ -228,7 +228,7 @@ func TestAFailureIsLoggedOnceUntilItEndsOrBecomesAnotherOne(t *testing.T) {
 	var log bytes.Buffer
 	s.during(t, 10*time.Minute, func(k *Keeper) { k.log = slog.New(slog.NewTextHandler(&log, nil)) }, "")
 	for words, times := range map[string]int{
-		"the database does not acknowledge": 1, "the grant has ended": 1, "renewing again": 1, "the worker is lost": 1,
+		"the database does not acknowledge": 1, "no IDs are left": 1, "renewing again": 1, "the worker is lost": 1,
 		"worker acquired": 2, "worker released": 1,
 	} {
 		if n := strings.Count(log.String(), `msg="`+words); n != times {

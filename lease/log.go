@@ -103,12 +103,12 @@ func (k *Keeper) logLost(l *Lost) {
 	}
 }
 
-// logEnd logs once that the grant has ended without a new one.
+// logEnd logs once that the grant has ended without a new one. An operator does not know the word.
 func (k *Keeper) logEnd() {
 	until := k.issued.Load().Until
 	if k.ended || k.cause == "" || until == 0 || k.clock.Now() < until {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended, and there is no other one", "calls", k.without, "cause", k.cause)
+	k.log.Error("no IDs are left: the lease was not renewed in time", "calls", k.without, "cause", k.cause)
 }

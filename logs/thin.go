@@ -10,14 +10,21 @@ import (
 	"time"
 )
 
-// countEvery is the shortest time between two lines of one kind.
-const countEvery = time.Second
+// Lines of one kind are written after countFirst at the soonest. While they go on that time doubles, up to
+// countLongest.
+const (
+	countFirst   = time.Second
+	countLongest = time.Minute
+)
 
 // sessionAttribute is in every line about a session or a connection of a client.
 const sessionAttribute = "client"
 
 // countingHandler writes the first line of a kind at once. It only counts equal lines within the next second. Then it
 // writes one more, with the attributes of the last line, and with "repeated": the number of lines that it stands for.
+// The next one comes two seconds later, and so on. So a trouble of an hour has less than 70 lines.
+//
+// It dates each line when it writes it. So the times in the log never fall, however long a line was only counted.
 //
 // Lines about sessions are equal if level and message are equal: their clients differ, and so do the ports in a cause.
 // Other lines are equal only if their attributes are, too.
@@ -31,21 +38,23 @@ type countingHandler struct {
 // lineKinds is shared by all handlers of one logger.
 type lineKinds struct {
 	mu     sync.Mutex
-	recent map[string]*lineKind // those with a line within the last second
+	recent map[string]*lineKind // those with a line lately
+	now    func() time.Time
 	ended  bool                 // no more counting: every line is written at once
 }
 
 // lineKind counts the lines of one kind since the last that was written.
 type lineKind struct {
 	repeated int
+	pause    time.Duration // until the next line
 	last     slog.Record
 	lines    slog.Handler // handler of the last line
 }
 
-// Thin makes a handler that reduces a flood of equal lines to one a second. Call end after the last line: it writes the
-// lines that were only counted.
-func Thin(lines slog.Handler) (thinned slog.Handler, end func()) {
-	kinds := &lineKinds{recent: make(map[string]*lineKind)}
+// Thin makes a handler that thins a flood of equal lines. now dates all lines. Call end after the last line: it writes
+// the lines that were only counted.
+func Thin(lines slog.Handler, now func() time.Time) (thinned slog.Handler, end func()) {
+	kinds := &lineKinds{recent: make(map[string]*lineKind), now: now}
 	return &countingHandler{lines: lines, kinds: kinds}, kinds.end
 }
 
@@ -79,9 +88,10 @@ func (h *countingHandler) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	if !k.ended {
-		k.recent[kind] = &lineKind{}
-		time.AfterFunc(countEvery, func() { k.next(kind) })
+		k.recent[kind] = &lineKind{pause: countFirst}
+		time.AfterFunc(countFirst, func() { k.next(kind) })
 	}
+	r.Time = k.now()
 	return h.lines.Handle(ctx, r)
 }
 
@@ -99,8 +109,8 @@ func (h *countingHandler) kindOf(r slog.Record) string {
 	return strings.Join(kind, "\n")
 }
 
-// next writes one line for all that were counted within the second. If there were none, the next line counts as a first
-// one.
+// next writes one line for all that were counted in the pause, and doubles it. If there were none, the next line counts
+// as a first one.
 func (k *lineKinds) next(kind string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,8 +120,9 @@ func (k *lineKinds) next(kind string) {
 	case seen.repeated == 0:
 		delete(k.recent, kind)
 	default:
-		seen.write()
-		time.AfterFunc(countEvery, func() { k.next(kind) })
+		seen.write(k.now())
+		seen.pause = min(2*seen.pause, countLongest)
+		time.AfterFunc(seen.pause, func() { k.next(kind) })
 	}
 }
 
@@ -129,12 +140,13 @@ func (k *lineKinds) end() {
 		return cmp.Compare(a.last.Time.UnixNano(), b.last.Time.UnixNano())
 	})
 	for _, seen := range pending {
-		seen.write()
+		seen.write(k.now())
 	}
 	k.recent, k.ended = nil, true
 }
 
-func (k *lineKind) write() {
+func (k *lineKind) write(at time.Time) {
+	k.last.Time = at
 	k.last.AddAttrs(slog.Int("repeated", k.repeated))
 	_ = k.lines.Handle(context.Background(), k.last) // nobody is left to hear of an error
 	k.repeated, k.last = 0, slog.Record{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func counted(t *testing.T) (log *slog.Logger, lines func() []string, end func()) {
 	t.Helper()
 	var out bytes.Buffer
-	thinned, end := Thin(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	thinned, end := Thin(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}), time.Now)
 	lines = func() []string {
 		synctest.Wait()
 		return strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -42,11 +43,11 @@ func standFor(t *testing.T, lines []string) (n int) {
 	return n
 }
 
-func TestOfAFloodOneLineASecondIsWrittenAndNoneIsLost(t *testing.T) {
+func TestOfAFloodFewLinesAreWrittenAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, lines, end := counted(t)
 		const each = 100
-		const all = 10*each + each/2
+		const all = 7*each + each/2
 		for i := range all {
 			log.With("client", fmt.Sprint("127.0.0.1:", i)).Warn("session refused", "cause", fmt.Sprint("port ", i))
 			if i == 0 && len(lines()) != 1 {
@@ -54,22 +55,56 @@ func TestOfAFloodOneLineASecondIsWrittenAndNoneIsLost(t *testing.T) {
 			}
 			time.Sleep(time.Second / each)
 		}
-		if n := len(lines()); n != 11 {
-			t.Errorf("10.5 s of a flood gave %d lines:\n%s", n, strings.Join(lines(), "\n"))
+		if n := len(lines()); n != 4 { // at 0, 1, 3 and 7 s
+			t.Errorf("7.5 s of a flood gave %d lines:\n%s", n, strings.Join(lines(), "\n"))
 		}
 		end()
 		got := lines()
 		if n := standFor(t, got); n != all {
 			t.Errorf("the lines stand for %d, expected %d:\n%s", n, all, strings.Join(got, "\n"))
 		}
-		if last := got[len(got)-1]; !strings.Contains(last, "client=127.0.0.1:1049 ") ||
-			!strings.Contains(last, `cause="port 1049"`) {
+		if last := got[len(got)-1]; !strings.Contains(last, "client=127.0.0.1:749 ") ||
+			!strings.Contains(last, `cause="port 749"`) {
 			t.Errorf("the last line has not the attributes of the last: %s", last)
 		}
 		log.Warn("session refused", "client", "x")
 		log.Warn("session refused", "client", "x")
 		if n := standFor(t, lines()); n != all+2 {
 			t.Errorf("after the end lines are lost: %d", n)
+		}
+	})
+}
+
+func TestAnHourOfATroubleHasLessThan70Lines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines, end := counted(t)
+		const all = 2 * 3600
+		for range all {
+			log.Warn("session refused", "client", "x")
+			time.Sleep(time.Second / 2)
+		}
+		end()
+		if got := lines(); len(got) >= 70 || standFor(t, got) != all {
+			t.Errorf("%d lines stand for %d, expected %d", len(got), standFor(t, got), all)
+		}
+	})
+}
+
+func TestTheTimesOfTheLogNeverFall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines, end := counted(t)
+		for i := range 40 {
+			log.Info("often", "client", fmt.Sprint(i))
+			time.Sleep(100 * time.Millisecond)
+			log.Info("once", "number", i)
+		}
+		end()
+		var times []string
+		for _, line := range lines() {
+			times = append(times, strings.Fields(line)[0])
+		}
+		if !slices.IsSorted(times) {
+			t.Errorf("the times fall:\n%s", strings.Join(lines(), "\n"))
 		}
 	})
 }
@@ -82,7 +117,7 @@ func TestALineAfterAQuietSecondIsWrittenAtOnceAndAlone(t *testing.T) {
 			if got := lines(); len(got) != n || standFor(t, got) != n || repeatedPattern.MatchString(got[n-1]) {
 				t.Errorf("line %d: %q", n, got)
 			}
-			time.Sleep(countEvery + time.Millisecond)
+			time.Sleep(countFirst + time.Millisecond)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"pgflurry/lease"
@@ -14,7 +13,6 @@ type clock struct {
 	wall      func() time.Time
 	monotonic func() time.Duration             // since an arbitrary moment
 	ids       func(time.Duration) *lease.Clock // clock of IDs, over monotonic; takes the length of a tick
-	dated     func(slog.Handler) slog.Handler  // wraps a handler, so that its lines carry wall's time
 	follow    func(context.Context)            // runs until the context ends; a steered clock reads its file
 }
 
@@ -25,7 +23,6 @@ func ownClock() clock {
 		wall:      time.Now,
 		monotonic: func() time.Duration { return time.Since(start) },
 		ids:       lease.NewClock, // it reads the process's clock itself: one call less for each ID
-		dated:     func(h slog.Handler) slog.Handler { return h },
 		follow:    func(context.Context) {},
 	}
 }

@@ -58,7 +58,7 @@ func newClock(log *slog.Logger) (clock, error) {
 		follow = func(ctx context.Context) { c.follow(ctx, file, slog.New(dated(log.Handler()))) }
 	}
 	ids := func(unit time.Duration) *lease.Clock { return lease.NewClockFrom(unit, c.monotonic) }
-	return clock{wall: c.wall, monotonic: c.monotonic, ids: ids, dated: dated, follow: follow}, nil
+	return clock{wall: c.wall, monotonic: c.monotonic, ids: ids, follow: follow}, nil
 }
 
 // follow applies the content of the file until ctx ends.

@@ -57,7 +57,7 @@ func whyNoID(err error, s report.State) fault.Error {
 		if l.Until.After(s.At) { // this machine's clock is behind the database's
 			at = ""
 		}
-		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended%s; %s", l.Worker, at, why)
+		message = fmt.Sprintf("no ID can be given: the lease of worker %d has ended%s; %s", l.Worker, at, why)
 	}
 	return fault.New(notNow, message, hint)
 }
@@ -85,7 +85,7 @@ func whyNoWorker(s report.State) (why, hint string) {
 	}
 	switch {
 	case l.Reserve > 0: // since the draw
-		return "a grant has come just now", tryAgain
+		return "a lease has come just now", tryAgain
 	case l.Granted:
 		return "it is to be renewed", tryAgain
 	}

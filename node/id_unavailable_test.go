@@ -80,7 +80,7 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		},
 		{
 			"the grant ended, since the lease database is away", ended, away, "57P03",
-			"no ID can be given: the grant of worker 17 has ended at 2026-03-14T09:26:50Z; " +
+			"no ID can be given: the lease of worker 17 has ended at 2026-03-14T09:26:50Z; " +
 				"the lease database has not acknowledged since 2026-03-14T09:25:50Z, for 1m3s",
 			"IDs come again as soon as it does. Try again",
 		},
@@ -88,18 +88,18 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 			"the grant ended, and nothing is known to be wrong", ended,
 			report.Lease{Held: true, Granted: true, Worker: 17, Until: now},
 			"57P03",
-			"the grant of worker 17 has ended at 2026-03-14T09:26:53Z; it is to be renewed", "Try again",
+			"the lease of worker 17 has ended at 2026-03-14T09:26:53Z; it is to be renewed", "Try again",
 		},
 		{
 			"a grant came between the draw and its error", ended,
 			report.Lease{Granted: true, Worker: 17, Until: now.Add(5 * time.Second), Reserve: 5 * time.Second},
 			"57P03",
-			"no ID can be given: a grant has come just now", "Try again",
+			"no ID can be given: a lease has come just now", "Try again",
 		},
 		{
 			"the grant ended, and the wall clock here is behind", ended,
 			report.Lease{Held: true, Granted: true, Worker: 17, Until: now.Add(time.Minute)},
-			"57P03", "the grant of worker 17 has ended; it is to be renewed", "Try again",
+			"57P03", "the lease of worker 17 has ended; it is to be renewed", "Try again",
 		},
 		{
 			"the worker was lost", ended,

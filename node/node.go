@@ -72,14 +72,14 @@ func New(s config.Settings) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	thinned, endLog := logs.Thin(s.Log.Handler())
+	thinned, endLog := logs.Thin(s.Log.Handler(), clock.wall)
 	defer func() {
 		if err != nil {
 			endLog()
 		}
 	}()
 	n := &Node{
-		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock,
+		settings: s, log: slog.New(thinned), endLog: endLog, clock: clock,
 		phase: phase{started: clock.wall()},
 	}
 	n.rules = fresh.Rules{

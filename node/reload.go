@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/config"
 	"pgflurry/connstring"
+	"pgflurry/hint"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
@@ -66,22 +67,41 @@ func (n *Node) Reload(s config.Settings) error {
 func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	n.password.Store(&way.Password)
 	password := func(context.Context) (string, error) { return *n.password.Load(), nil }
+	refused := n.readPassword
 	if n.settings.PasswordCommand != "" {
 		command := connstring.NewPasswordCommand(n.settings.PasswordCommand)
-		password = command.Password
-		closes := way.OnPgError
-		way.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-			if strings.HasPrefix(err.Code, "28") { // the next connection asks for another one
-				command.Forget()
-			}
-			return closes(conn, err)
+		password, refused = command.Password, command.Forget
+	}
+	closes := way.OnPgError
+	way.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		if strings.HasPrefix(err.Code, "28") { // the next connection uses another password
+			refused()
 		}
+		return closes(conn, err)
 	}
 	way.AfterNetConnect = func(ctx context.Context, config *pgconn.Config, conn net.Conn) (_ net.Conn, err error) {
 		config.Password, err = password(ctx)
 		return conn, err
 	}
 	return way
+}
+
+// readPassword looks for another password of the lease role where the refused one is from.
+func (n *Node) readPassword() {
+	if n.settings.ReadLease == nil {
+		return
+	}
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	switch lease, err := n.settings.ReadLease(); {
+	case err != nil:
+		n.log.Warn("the password of the lease role was refused, and cannot be read again",
+			append([]any{"cause", err}, hint.Fields(hint.Of(err))...)...)
+	case !lease.SameButPassword(n.settings.Lease): // that needs a restart
+	case lease.Config.Password != *n.password.Load():
+		n.password.Store(&lease.Config.Password)
+		n.log.Info("the password of the lease role was refused, and is read again: it has changed")
+	}
 }
 
 // proxySettings are the settings of the proxy.

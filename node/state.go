@@ -22,7 +22,7 @@ func (n *Node) State() report.State {
 		Listening: n.phase.serving.Load() && !n.phase.draining.Load(), Draining: n.phase.draining.Load(),
 	}
 	read := n.phase.configured.Load()
-	s.Certificates, s.Reloaded = read.certificates, read.at
+	s.Certificates, s.Reloaded, s.NotReloaded = read.certificates, read.at, read.refused
 	relayed := n.proxy.Stats()
 	s.Answers, s.Sessions, s.Upstreams = relayed.Answers, relayed.Sessions, relayed.Upstreams
 	n.upstream.fill(&s.Upstreams)

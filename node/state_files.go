@@ -19,6 +19,7 @@ type phase struct {
 type configured struct {
 	at           time.Time // by the wall clock
 	certificates []report.Certificate
+	refused      string // why a later configuration was not taken; empty: there was none
 }
 
 // tookOver records a configuration that is in use: at the start, and after each Reload.
@@ -33,4 +34,13 @@ func (p *phase) tookOver(s config.Settings, at time.Time) {
 		})
 	}
 	p.configured.Store(c)
+}
+
+// NotReloaded records for operators why a new configuration could not be read. The next Reload that succeeds ends it.
+func (n *Node) NotReloaded(cause string) {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	c := *n.phase.configured.Load()
+	c.refused = cause
+	n.phase.configured.Store(&c)
 }

@@ -30,8 +30,10 @@ type State struct {
 	Segments   []Segment  // by database and tag
 	// Certificates are those that the node shows, to clients and to its upstream.
 	Certificates []Certificate
-	// Reloaded is when the configuration was last read without an error.
-	Reloaded time.Time
+	// Reloaded is when the configuration was last read without an error. NotReloaded is why a later one was refused;
+	// empty: none was.
+	Reloaded    time.Time
+	NotReloaded string
 }
 
 // Namespace is the ID space. The zero value: not read yet.

@@ -24,6 +24,7 @@ func newHealth() *cobra.Command {
 	var listen, operators string
 	var ready, ids, idDatabase bool
 	var timeout time.Duration
+	var pid int
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a running proxy whether it accepts connections, or is ready",
@@ -37,7 +38,10 @@ why:
 
   --ready        a new session is served: the proxy has a place, and reaches PostgreSQL
   --ids          the same, and all listed databases get their IDs from memory now
-  --id-database  a new session of the ID database is served, and gets IDs; PostgreSQL may be away`,
+  --id-database  a new session of the ID database is served, and gets IDs; PostgreSQL may be away
+
+With --pid it takes both addresses from the flags, the environment and the configuration file of that
+running process. The health check of the image asks process 1.`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
   PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health
   pgflurry health --ready --admin-listen 127.0.0.1:6533`,
@@ -45,6 +49,17 @@ why:
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
+			if pid != 0 {
+				proxy, err := findRunning(pid)
+				if err != nil {
+					return err
+				}
+				o := proxy.options()
+				listen, operators = o.given.Listen, o.given.AdminListen
+				if operators == "" && (ready || ids || idDatabase) {
+					return fmt.Errorf("process %d has no --admin-listen, which answers that", pid)
+				}
+			}
 			switch {
 			case ready:
 				return askVerdict(ctx, operators, "/readyz")
@@ -66,6 +81,7 @@ why:
 	describe(cmd.Flags(), config.Row{Name: "listen", File: true})
 	describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
 	cmd.MarkFlagsMutuallyExclusive("ready", "ids", "id-database")
+	pidFlag(cmd, &pid, 0)
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -15,10 +16,12 @@ func main() {
 	ctx := untilSignal()
 	cmd, err := newRoot().ExecuteContextC(ctx)
 	if err != nil {
-		err = readable(ctx, cmd, err)
-		printed := logs.NewQueue(os.Stderr) // so a reader that blocks does not keep the program from its end
-		fmt.Fprint(printed, complaint(err))
-		printed.End()
+		if !errors.As(err, &logged{}) {
+			err = readable(ctx, cmd, err)
+			printed := logs.NewQueue(os.Stderr) // so a reader that blocks does not keep the program from its end
+			fmt.Fprint(printed, complaint(err))
+			printed.End()
+		}
 		os.Exit(int(outcome.Of(err)))
 	}
 }

@@ -22,16 +22,16 @@ type reloader struct {
 	values    map[string]string // of the flags, as in force
 	threshold *slog.LevelVar    // level of the log
 	give      func(config.Settings) error
+	refused   func(cause string) // gets why a configuration was not read, or not taken
 	log       *slog.Logger
 	listener  net.Listener // from a service manager; nil: none
 }
 
-func newReloader(started *configuration, environ []string, o *serveOptions, s config.Settings,
-	give func(config.Settings) error,
-) *reloader {
+// newReloader makes one that can read. The caller adds the node to which it gives what it has read.
+func newReloader(started *configuration, environ []string, o *serveOptions, s config.Settings) *reloader {
 	return &reloader{
 		started: started, environ: environ, values: valuesOf(started.flags), threshold: &o.threshold,
-		give: give, log: s.Log, listener: s.Listener,
+		log: s.Log, listener: s.Listener,
 	}
 }
 
@@ -54,8 +54,10 @@ func (r *reloader) reload() {
 		err = r.give(s)
 	}
 	if err != nil {
-		fields := append([]any{"cause", inOneLine(err)}, hint.Fields(hint.Of(err))...)
+		cause := inOneLine(err)
+		fields := append([]any{"cause", cause}, hint.Fields(hint.Of(err))...)
 		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
+		r.refused(cause)
 		return
 	}
 	r.threshold.Set(s.LogLevel)
@@ -92,6 +94,17 @@ func (r *reloader) read(o *serveOptions) *configuration {
 		again.Changed = true
 	})
 	return configure(flags, r.environ)
+}
+
+// lease reads only the connection string of the lease again. Other goroutines may call it during a reload.
+func (r *reloader) lease() (config.Lease, error) {
+	var fresh serveOptions
+	c := r.read(&fresh)
+	lease, err := config.ParseLease(fresh.given.LeaseDatabase)
+	if err != nil && len(c.wrong) > 0 { // its file cannot be read
+		return lease, c.err()
+	}
+	return lease, err
 }
 
 // compare lists the flags whose value differs from the one in force: those that change now, and those that wait for a

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -33,10 +34,13 @@ func reloading(t *testing.T, environ []string, args ...string) (
 	}
 	got, log = &[]config.Settings{}, &bytes.Buffer{}
 	s.Log = slog.New(slog.NewTextHandler(log, nil))
-	return newReloader(c, environ, &o, s, func(s config.Settings) error {
+	r = newReloader(c, environ, &o, s)
+	r.refused = func(cause string) { fmt.Fprintln(log, "refused:", cause) }
+	r.give = func(s config.Settings) error {
 		*got = append(*got, s)
 		return nil
-	}), got, log
+	}
+	return r, got, log
 }
 
 // again rewrites a file and reloads it. It returns what was logged.
@@ -110,7 +114,8 @@ func TestAFileWithAnythingWrongIsGivenToNobody(t *testing.T) {
 	if len(*got) != 0 || r.threshold.Level() != slog.LevelInfo {
 		t.Errorf("the node was given %d settings, and the log begins at %v", len(*got), r.threshold.Level())
 	}
-	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "windw") ||
+	if strings.Count(said, "\n") != 2 || !strings.Contains(said, "\nrefused: ") ||
+		 !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "windw") ||
 		!strings.Contains(said, "--max-logins is -1") {
 		t.Errorf("the log says %s", said)
 	}

@@ -41,6 +41,7 @@ Exit codes:
 	root.AddCommand(newServe())
 	root.AddCommand(newDemo())
 	root.AddCommand(newHealth())
+	root.AddCommand(newReload())
 	root.AddCommand(newMigrate())
 	root.AddCommand(newClose())
 	root.AddCommand(newOpen())

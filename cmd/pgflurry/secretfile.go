@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
+	"pgflurry/hint"
 	"pgflurry/readfile"
 )
 
@@ -48,7 +50,12 @@ func twice(value, file string) error {
 func readSecret(file, origin string) (string, error) {
 	content, err := readOnce(file, largestSecret)
 	if err != nil {
-		return "", fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connstring.Shown(file), err)
+		err = fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connstring.Shown(file), err)
+		if errors.Is(err, fs.ErrPermission) {
+			return "", hint.With(err, fmt.Sprintf("Let user %d read it, as which this process runs. "+
+				"Docker mounts a secret of Compose with the owner and the mode of its file.", os.Getuid()))
+		}
+		return "", err
 	}
 	text := strings.TrimRight(string(content), "\r\n")
 	if text == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -33,9 +34,10 @@ With --id-database NAME it serves a database of its own beside those of PostgreS
 IDs, and nothing else. They need no connection to PostgreSQL, and go on while that is away. "pgflurry
 clients" says who may log in there.
 
-On SIGHUP it reads the configuration file and the files of secrets, accounts and TLS again. Databases,
-limits, TLS, the log level and the lease role's password change, and open sessions stay. The log says
-what has changed, and what waits for a restart.
+On SIGHUP it reads the configuration file and the files of secrets, accounts and TLS again. "pgflurry
+reload" sends that where no shell can. Databases, limits, TLS, the log level and the lease role's
+password change, and open sessions stay. The log says what has changed, and what waits for a restart.
+If PostgreSQL refuses that password, serve reads it again by itself.
 
 It reports to systemd when it is ready, how it fares and when it stops, and serves the watchdog. A
 listening socket from systemd (LISTEN_FDS) takes the place of --listen. While serve restarts, new
@@ -62,13 +64,20 @@ clients wait in that socket and are not refused.`,
 			}
 			c := configure(cmd.Flags(), environ)
 			s := o.settings(c)
-			switch err := c.err(); {
-			case err != nil:
-				return err
-			case o.given.CheckOnly:
+			err := c.err()
+			if o.given.CheckOnly {
+				if err != nil {
+					return err
+				}
 				return c.print(cmd.OutOrStdout())
 			}
-			return o.serve(cmd.Context(), s, c, environ, cmd.ErrOrStderr())
+			if err == nil {
+				err = o.serve(cmd.Context(), s, c, environ, cmd.ErrOrStderr())
+			}
+			if err != nil {
+				return logFatal(cmd.Context(), cmd, o.given.LogFormat, err)
+			}
+			return nil
 		},
 	}
 	o.add(cmd.Flags())
@@ -85,16 +94,21 @@ func (o *serveOptions) serve(
 		return err
 	}
 	defer queue.End()
+	built := readBuild()
+	s.Log.Info("pgflurry starts", "version", built.version(), "commit", built.commit(),
+		"config", cmp.Or(o.given.File, "none"))
 	logSignals(ctx, s.Log, queue.End)
 	s.LinesLost = queue.Lost
 	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end; the proxy must not
 	hangups, stop := awaitHangups()
 	defer stop()
+	r := newReloader(c, environ, o, s)
+	s.ReadLease = r.lease
 	n, err := node.New(s)
 	if err != nil {
 		return err
 	}
-	r := newReloader(c, environ, o, s, n.Reload)
+	r.give, r.refused = n.Reload, n.NotReloaded
 	manager := newSupervisor(s.Log)
 	defer manager.follow(ctx, n.State, s.DrainTimeout)()
 	go func() {

@@ -14,6 +14,9 @@ func endBy(s os.Signal) {
 	_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))
 }
 
+// hangUp sends SIGHUP to another process.
+func hangUp(pid int) error { return syscall.Kill(pid, syscall.SIGHUP) }
+
 // awaitHangups gives each SIGHUP until stop is called.
 func awaitHangups() (hangups <-chan os.Signal, stop func()) {
 	received := make(chan os.Signal, 1)

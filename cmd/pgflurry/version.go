@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -72,11 +73,11 @@ func (b build) version() string {
 	return "devel-" + b.revision
 }
 
+// commit is the commit, or "unknown".
+func (b build) commit() string { return cmp.Or(b.revision, "unknown") }
+
 func (b build) String() string {
-	commit := "commit unknown"
-	if b.revision != "" {
-		commit = "commit " + b.revision
-	}
+	commit := "commit " + b.commit()
 	if b.at != "" {
 		commit += " of " + b.at
 	}

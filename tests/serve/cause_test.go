@@ -15,7 +15,7 @@ func TestALeaseDatabaseThatFallsSilentIsNamedInOneSentence(t *testing.T) {
 	link, lease := network.To(t, direct)
 	p := program.Serve(t, direct, "cause", "--lease-database", lease, "--window", "2s")
 	link.Silence()
-	line := p.Line("the grant has ended")
+	line := p.Line("no IDs are left")
 	if want := `cause="cannot connect to ` + link.Address() + "/" + server.Name(t, direct) +
 		` as \"postgres\": no answer in time"`; !strings.HasSuffix(line, want) {
 		t.Errorf("the log says\n%s\nand was expected to end with\n%s", line, want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -294,6 +295,35 @@ func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
 	givesBack(t, p, direct)
 	if out := p.Output(); strings.Contains(out, "28P01") || strings.Contains(out, ":new@") {
 		t.Errorf("the old password was tried, or the new one is in the log:\n%s", out)
+	}
+}
+
+func TestARefusedPasswordIsReadFromItsFileAgainWithoutASignal(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	const role = "rotated_alone"
+	withPassword(t, direct, role)
+	secret := filepath.Join(t.TempDir(), "lease-database")
+	write := func(password string) {
+		if err := os.WriteFile(secret, []byte(server.As(t, direct, role, password)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old")
+	cmd := exec.Command(program.Path(t), "serve", "--listen", "127.0.0.1:0",
+		"--upstream", server.Parse(t, direct).Host)
+	cmd.Env = append(os.Environ(), "PGFLURRY_LEASE_DATABASE_FILE="+secret)
+	p := program.StartCommand(t, cmd).Proxy(direct)
+	p.Leased()
+	load := drawing(t, p.URL, 2)
+
+	server.Exec(t, direct, "ALTER ROLE "+role+" PASSWORD 'new'")
+	write("new")
+	connectsAnew(t, direct, role)
+	load.end()
+	givesBack(t, p, direct)
+	if out := p.Output(); !strings.Contains(out, "read again: it has changed") || strings.Contains(out, ":new@") {
+		t.Errorf("the log does not say that the password changed, or has it:\n%s", out)
 	}
 }
 

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// newReload builds "pgflurry reload", for an image that has neither a shell nor kill.
+func newReload() *cobra.Command {
+	var pid int
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Have a running proxy read its configuration and secrets again",
+		Long: `reload sends SIGHUP to a running "pgflurry serve". It is for containers, whose image has no shell.
+The process with --pid has to run "pgflurry serve", or nothing is sent.
+
+The log of the proxy says what has changed, and what waits for a restart. If the new configuration is
+wrong, the log says why, and nothing changes.`,
+		Example: `  docker exec proxy-1 /pgflurry reload
+  kubectl exec pgflurry-7d4b9 -- /pgflurry reload
+  pgflurry reload --pid 4711`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			proxy, err := findRunning(pid)
+			if err != nil {
+				return err
+			}
+			if err := hangUp(proxy.pid); err != nil {
+				return fmt.Errorf("process %d gets no SIGHUP: %w", proxy.pid, err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "process %d reads its configuration again; its log says what changes\n",
+				proxy.pid)
+			return nil
+		},
+	}
+	pidFlag(cmd, &pid, 1)
+	return cmd
+}
+
+// pidFlag adds --pid to a command.
+func pidFlag(cmd *cobra.Command, pid *int, usual int) {
+	cmd.Flags().IntVar(pid, "pid", usual, "process `ID` of \"pgflurry serve\", which is 1 in a container")
+}
