@@ -3,13 +3,15 @@ package operate
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/authority"
@@ -76,9 +78,10 @@ func TestAlertNoLeaseFiresWhenNoWorkerIsFree(t *testing.T) {
 	server.Do(t, conn, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy' AND term = 0")
 	o := operateUnleased(t, direct, "unleased")
 	after := o.shows("a refusal", func(of func(string) float64) bool {
-		return of(`lease_acquisitions_total{result="refused"}`) > 0
+		return of(`lease_acquisitions_total{result="refused"}`) > 0 && of(`workers{state="retired"}`) > 0 &&
+			of(`ready{path="/readyz"}`) == 1
 	})
-	judge(t, before, after, "PgflurryNoLease")
+	judge(t, before, after, "PgflurryNoLease", "PgflurryNoFreeWorker")
 }
 
 func TestAlertNoPrimaryFiresWhenThePrimaryHangs(t *testing.T) {
@@ -182,76 +185,151 @@ func TestAlertAccountsOldFiresWhenTheyAreNotRead(t *testing.T) {
 	judge(t, before, after, "PgflurryAccountsOld")
 }
 
-const (
-	step   = 15 * time.Second
-	steady = 8  // steps before the fault
-	faulty = 20 // steps with it
-)
-
-// goesOn maps each timestamp that moves on while all is well to the alert for one that stands still.
-var goesOn = map[string]string{
-	"pgflurry_lease_last_renewal_timestamp_seconds": "PgflurryNotRenewed",
-	"pgflurry_upstream_answered_timestamp_seconds":  "PgflurryNoPrimary",
+func TestAlertDownFiresWhenAProxyIsDead(t *testing.T) {
+	t.Parallel()
+	o := operate(t, server.Migrated(t), "dead")
+	before := o.steady()
+	o.Signal(syscall.SIGKILL)
+	o.End()
+	if response, err := http.Get("http://" + o.admin + "/metrics"); err == nil {
+		response.Body.Close()
+		t.Fatal("a killed proxy answers")
+	}
+	judge(t, before, down(), "PgflurryDown", "PgflurryAbsent")
 }
 
-// judge lets promtool say which alerts fire. Before the fault none may; some minutes after it exactly the expected ones
-// must.
-func judge(t *testing.T, before, after scraped, expected ...string) {
-	t.Helper()
-	rules, err := filepath.Abs("../../deploy/prometheus/alerts.yaml")
+func TestAlertDownFiresThoughTheJobHasAnotherName(t *testing.T) {
+	t.Parallel()
+	rules, err := filepath.Abs(alertsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var test strings.Builder
-	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: %v\ntests:\n- interval: %v\n  input_series:\n",
-		rules, step, step)
-	series := maps.Clone(before.samples)
-	maps.Copy(series, after.samples)
-	for _, name := range slices.Sorted(maps.Keys(series)) {
-		if strings.HasPrefix(name, "pgflurry_") {
-			fmt.Fprintf(&test, "  - series: '%s'\n    values: '%s %s'\n", labelled(name),
-				held(before, name, 0, steady, nil), held(after, name, steady+1, faulty, expected))
-		}
-	}
-	const firing = `count by (alertname) (ALERTS{alertstate="firing"})`
-	slices.Sort(expected)
-	fmt.Fprint(&test, "  promql_expr_test:\n")
-	fmt.Fprintf(&test, "  - {expr: '%s', eval_time: %v, exp_samples: []}\n", firing, steady*step)
-	fmt.Fprintf(&test, "  - expr: '%s'\n    eval_time: %v\n    exp_samples:\n", firing, (steady+faulty)*step)
-	for _, alert := range expected {
-		fmt.Fprintf(&test, "    - {labels: '{alertname=%q}', value: 1}\n", alert)
-	}
-	path := write(t, filepath.Join(t.TempDir(), "test.yaml"), test.String())
+	path := write(t, filepath.Join(t.TempDir(), "test.yaml"), fmt.Sprintf(`
+rule_files: [%q]
+evaluation_interval: 1m
+tests:
+- interval: 1m
+  input_series:
+  - {series: 'up{job="pods",instance="a"}', values: '1x5 0x5'}
+  - {series: 'pgflurry_build_info{job="pods",instance="a"}', values: '1x5 stale'}
+  - {series: 'up{job="pods",instance="of another program"}', values: '1x5 0x5'}
+  - {series: 'pgflurry_build_info{job="pods",instance="alive"}', values: '1x11'}
+  promql_expr_test:
+  - expr: 'count by (alertname, instance) (ALERTS{alertstate="firing"})'
+    eval_time: 10m
+    exp_samples: [{labels: '{alertname="PgflurryDown",instance="a"}', value: 1}]
+`, rules))
 	if said, err := exec.Command(tool(t, "promtool"), "test", "rules", path).CombinedOutput(); err != nil {
-		t.Errorf("expected that after the fault %q fire, and before it none: %v\n%s\n%s",
-			expected, err, said, after.ours())
+		t.Errorf("%v\n%s", err, said)
 	}
 }
 
-// labelled adds the labels that Prometheus adds to a sample.
-func labelled(name string) string {
-	const added = `instance="db1:6533",job="pgflurry"`
-	name, labels, any := strings.Cut(strings.TrimSuffix(name, "}"), "{")
-	if any {
-		return name + "{" + labels + "," + added + "}"
+func TestNoAlertFiresAtAnOrdinaryRestart(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	lease, through := network.To(t, direct)
+	settings := []string{"--lease-database", through, "--databases", server.Name(t, direct),
+		"--id-database", "ids", "--id-auth", "trust"}
+	o := operate(t, direct, "restarted", settings...)
+	before := o.steady()
+	o.Signal(syscall.SIGTERM)
+	o.End()
+	lease.Silence() // the new process has no worker at first
+	o = operateUnleased(t, direct, "restarted", settings...)
+	conn, inside := server.Connect(t, o.URL), server.Connect(t, server.In(t, o.URL, "ids"))
+	for range 57 {
+		server.Do(t, conn, "SELECT next_snowflake()")
+		server.Refused(t, inside, "57P03", "SELECT next_snowflake()")
 	}
-	return name + "{" + added + "}"
+	lease.Heal()
+	o.Leased()
+	after := o.steady()
+	declined := after.samples[`pgflurry_declined_total{reason="no_lease"}`] +
+		after.samples[`pgflurry_declined_total{reason="not_answerable"}`]
+	if declined != 57 {
+		t.Errorf("the restart has declined %v calls, expected 57:\n%s", declined, after.ours())
+	}
+	judgeQuiet(t, phase{before, steady}, phase{down(), 1}, phase{after, faulty})
 }
 
-// held returns the series of one scraped sample for n steps, or of its absence. promtool's clock begins in 1970. So a
-// timestamp keeps its distance from the scrape, counted from that beginning. Timestamps that go on do so until their
-// alert fires.
-func held(s scraped, name string, begin, steps int, firing []string) string {
-	value, there := s.samples[name]
-	if !there {
-		return fmt.Sprintf("_x%d", steps+1)
+func TestAlertConnectsFailFiresWhereThePortOfPostgreSQLIsWrong(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	before := operate(t, direct, "reaching").steady()
+	o := operateUnleased(t, direct, "cut off", "--upstream", free(t))
+	after := o.shows("connects that fail", func(of func(string) float64) bool {
+		if conn, err := pgx.Connect(t.Context(), o.URL); err == nil {
+			conn.Close(t.Context())
+			t.Fatal("a session without PostgreSQL begins")
+		}
+		return of("lease_held") == 1 && of(`upstream_connects_total{result="failed"}`) > 0
+	})
+	judge(t, before, after, "PgflurryConnectsFail", "PgflurryNotReady")
+}
+
+func TestAlertSessionsFullFiresAtEitherLimit(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	for limit, c := range map[string]struct {
+		database string
+		expected []string
+	}{
+		"--max-connections": {server.Name(t, direct), []string{"PgflurrySessionsFull", "PgflurryNotReady"}},
+		"--max-id-sessions": {"ids", []string{"PgflurrySessionsFull"}},
+	} {
+		o := operate(t, direct, "full "+limit, limit, "1", "--id-database", "ids", "--id-auth", "trust")
+		before := o.steady()
+		conn := server.Connect(t, server.In(t, o.URL, c.database))
+		server.Do(t, conn, "SELECT next_snowflake()")
+		judge(t, before, o.scrape(), c.expected...)
 	}
-	plain, _, _ := strings.Cut(name, "{")
-	if strings.HasSuffix(plain, "_timestamp_seconds") {
-		value += (time.Duration(begin) * step).Seconds() - float64(s.at.UnixMilli())/1000
+}
+
+func TestAlertReloadFailedFiresUntilAReloadSucceeds(t *testing.T) {
+	t.Parallel()
+	path := write(t, filepath.Join(t.TempDir(), "pgflurry.toml"), "max-logins = 100\n")
+	o := operate(t, server.Migrated(t), "reloaded", "--config", path)
+	before := o.steady()
+	reload := func(content string, successful float64) scraped {
+		write(t, path, content)
+		o.Signal(syscall.SIGHUP)
+		return o.shows("the result of a reload", func(of func(string) float64) bool {
+			return of("config_last_reload_successful") == successful
+		})
 	}
-	if alert, is := goesOn[plain]; is && !slices.Contains(firing, alert) {
-		return fmt.Sprintf("%v+%vx%d", value, step.Seconds(), steps)
-	}
-	return fmt.Sprintf("%v+0x%d", value, steps)
+	judge(t, before, reload("max-logins = -1\n", 0), "PgflurryReloadFailed")
+	judge(t, before, reload("max-logins = 101\n", 1))
+}
+
+func TestAlertLogLinesLostFiresWhenSomeAre(t *testing.T) {
+	t.Parallel()
+	before := operate(t, server.Migrated(t), "lines").steady()
+	after := scraped{at: before.at, samples: maps.Clone(before.samples)}
+	after.samples["pgflurry_log_lines_lost_total"] = 25 // package logs loses real ones
+	judge(t, before, after, "PgflurryLogLinesLost")
+}
+
+func TestAlertServerWentBackFiresWhenAnAcknowledgedWriteIsGone(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	o := operate(t, direct, "forgotten")
+	before := o.steady()
+	conn := server.Connect(t, direct)
+	server.Do(t, conn, "ALTER TABLE pgflurry.worker DISABLE TRIGGER USER")
+	server.Do(t, conn, "UPDATE pgflurry.worker SET reserved_until = reserved_until - 1000 WHERE node = 'forgotten'")
+	server.Do(t, conn, "ALTER TABLE pgflurry.worker ENABLE TRIGGER USER")
+	after := o.shows("a forgotten write", func(of func(string) float64) bool {
+		return of("lease_writes_forgotten_total") > 0 && of("lease_held") == 0
+	})
+	judge(t, before, after, "PgflurryServerWentBack", "PgflurryLeaseLost", "PgflurryNoLease")
+}
+
+func TestAlertClockAheadFiresWhenTheDatabasesClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	o := operate(t, direct, "ahead")
+	before := o.steady()
+	server.StepClock(t, server.Connect(t, direct), -10*time.Second)
+	after := o.shows("that IDs are ahead", func(of func(string) float64) bool { return of("clock_ahead_seconds") > 5 })
+	judge(t, before, after, "PgflurryClockAhead")
 }

@@ -80,14 +80,17 @@ func (o *operated) get(path string) (status int, body string) {
 type scraped struct {
 	at      time.Time
 	text    string
-	samples map[string]float64 // by name and labels, as in the text
+	samples map[string]float64 // by name and labels, as in the text; and "up", which is Prometheus's own
 }
+
+// down is what Prometheus has of a proxy that does not answer.
+func down() scraped { return scraped{at: time.Now(), samples: map[string]float64{"up": 0}} }
 
 var sampleLine = regexp.MustCompile(`(?m)^(pgflurry_\w+(?:\{.*\})?) (\S+)$`)
 
 func (o *operated) scrape() scraped {
 	o.t.Helper()
-	s := scraped{at: time.Now(), samples: map[string]float64{}}
+	s := scraped{at: time.Now(), samples: map[string]float64{"up": 1}}
 	status, body := o.get("/metrics")
 	if status != http.StatusOK {
 		o.t.Fatalf("status %d: %s", status, body)
