@@ -2,12 +2,15 @@ package migrations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 // oldest is the first version of PostgreSQL that has unlogged sequences.
@@ -101,8 +104,16 @@ func lastApplied(ctx context.Context, conn *pgx.Conn) (number int, err error) {
 	return number, nil
 }
 
-// appliedUnread adds a hint for a role that only keeps the lease and may not read the record of the migrations.
+// appliedUnread says that a schema is older than the first migration of this program, whose record has other columns.
+// It adds a hint for a role that only keeps the lease and may not read the record of the migrations.
 func appliedUnread(conn *pgx.Conn, err error) error {
+	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "42703" { // no such column
+		return outcome.As(outcome.NotInPlace, refuse("Stop its proxies, and remove the schema with the program that "+
+			"made it: \"pgflurry migrate down\". Three seconds later run this again. With the same layout and epoch "+
+			"the next IDs are above all earlier ones.",
+			"schema pgflurry of database %q was made by a program from before the first migration of this one, "+
+				"and cannot be upgraded", conn.Config().Database))
+	}
 	return namespace.AsLessee(failed("reading which migrations were applied", err), conn.Config().User)
 }
 

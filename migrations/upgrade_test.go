@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 	"pgflurry/tests/support/server"
 )
 
@@ -229,5 +230,21 @@ func TestRolesThatLeasedBeforeThereWereRangesLeaseOn(t *testing.T) {
 	got := server.Values[string](t, conn, "SELECT role || ' ' || workers FROM pgflurry.lease_range ORDER BY 1")
 	if want := []string{"leased_before (,)", "leased_by_hand (,)"}; !slices.Equal(got, want) {
 		t.Errorf("ranges %q, expected %q", got, want)
+	}
+}
+
+func TestASchemaFromBeforeTheFirstMigrationIsRefusedInASentence(t *testing.T) {
+	url := server.Database(t)
+	server.Exec(t, url, "CREATE SCHEMA pgflurry; CREATE TABLE pgflurry.migration "+
+		"(id int, version_id bigint NOT NULL, is_applied boolean NOT NULL, tstamp timestamp DEFAULT now()); "+
+		"INSERT INTO pgflurry.migration (version_id, is_applied) VALUES (0, true), (8, true)")
+	_, status := migrations.Status(server.Within(t), url)
+	for did, err := range map[string]error{
+		"up": migrations.Up(server.Within(t), url, migrations.Settings{}), "status": status,
+	} {
+		if err == nil || !strings.Contains(err.Error(), "from before the first migration of this one") ||
+			outcome.Of(err) != outcome.NotInPlace || server.Hint(err) == "" {
+			t.Errorf("%s: %v (%s)", did, err, server.Hint(err))
+		}
 	}
 }
