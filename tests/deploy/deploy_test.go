@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,49 @@ func TestComposeAcceptsItsFile(t *testing.T) {
 		t.Fatal("there is neither docker compose nor docker-compose")
 	}
 	t.Skip("compose is not installed, and PGFLURRY_TEST_DOCKER is not 1")
+}
+
+func TestComposeBuildsTheImageOnceAndLeavesThePortsOfTheDemoFree(t *testing.T) {
+	text := read(t, root+"docker/compose.yaml")
+	if builds := strings.Count(text, " build:"); builds != 1 {
+		t.Errorf("%d services build the same tag, which races; expected 1", builds)
+	}
+	ports := regexp.MustCompile(`127\.0\.0\.1:(\d+):`).FindAllStringSubmatch(text, -1)
+	if len(ports) != 3 {
+		t.Errorf("it publishes %q", ports)
+	}
+	for _, port := range ports {
+		if slices.Contains([]string{"6432", "6532", "6533"}, port[1]) {
+			t.Errorf("port %s is that of the demo or of a proxy on this machine", port[1])
+		}
+	}
+}
+
+func TestTheImageNeitherHidesAConfigurationFileNorAsksAnotherAddress(t *testing.T) {
+	text := read(t, root+"docker/Dockerfile")
+	if strings.Contains(text, "\nENV PGFLURRY_") || !strings.Contains(text, "-X main.givenListen=:6432") ||
+		!strings.Contains(text, `CMD ["/pgflurry", "health", "--pid", "1"]`) {
+		t.Error("a variable of the image wins over a mounted file, or the health check guesses")
+	}
+	built := filepath.Join(t.TempDir(), "pgflurry")
+	build := exec.Command("go", "build", "-ldflags", "-X main.givenListen=:6432", "-o", built, root+"cmd/pgflurry")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := filepath.Join(t.TempDir(), "pgflurry.toml")
+	for line, says := range map[string]string{
+		"":                 `(?m)^listen +:6432 +default$`,
+		`listen = ":7000"`: `(?m)^listen +:7000 +key listen `,
+	} {
+		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(built, "serve", "--check-config", "--config", path, "--upstream", "db:5432",
+			"--lease-database", "postgres://u@db/d").CombinedOutput()
+		if err != nil || !regexp.MustCompile(says).Match(out) {
+			t.Errorf("with %q: %v, expected %s in\n%s", line, err, says, out)
+		}
+	}
 }
 
 func TestSystemdWaitsForADrainToEnd(t *testing.T) {

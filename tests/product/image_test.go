@@ -63,7 +63,7 @@ func TestComposeRunsTwoHealthyProxiesOfOneIDSpace(t *testing.T) {
 	c.run(t, "up", "--detach", "--build")
 	const url = "postgres://postgres:flurry@127.0.0.1:%PORT/postgres?sslmode=disable"
 	var ids []int64
-	for service, port := range map[string]string{"proxy-1": "6532", "proxy-2": "6533"} {
+	for service, port := range map[string]string{"proxy-1": "7432", "proxy-2": "7433"} {
 		c.healthy(t, service)
 		conn := server.Connect(t, strings.ReplaceAll(url, "%PORT", port))
 		ids = append(ids, draw(t, conn)...)
@@ -76,7 +76,7 @@ func TestComposeRunsTwoHealthyProxiesOfOneIDSpace(t *testing.T) {
 	unique(t, ids)
 	// A proxy that stops in good order releases its worker at once.
 	c.run(t, "stop", "proxy-2")
-	if held := workersHeld(t, strings.ReplaceAll(url, "%PORT", "6532")); held != 1 {
+	if held := workersHeld(t, strings.ReplaceAll(url, "%PORT", "7432")); held != 1 {
 		t.Errorf("%d workers are held after one of two proxies stopped, expected 1", held)
 	}
 	if code := docker(t, "inspect", "--format", "{{.State.ExitCode}}", c.container(t, "proxy-2")); code != "0" {

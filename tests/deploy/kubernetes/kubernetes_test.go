@@ -11,7 +11,9 @@ import (
 	"time"
 
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	network "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,6 +29,23 @@ type objects struct {
 	deployment apps.Deployment
 	service    core.Service
 	budget     policy.PodDisruptionBudget
+	job        batch.Job
+	network    network.NetworkPolicy
+	monitor    podMonitor
+}
+
+// podMonitor has the fields of the operator's type that are used here.
+type podMonitor struct {
+	meta.TypeMeta `json:",inline"`
+	Metadata      meta.ObjectMeta `json:"metadata"`
+	Spec          struct {
+		Selector            meta.LabelSelector `json:"selector"`
+		PodMetricsEndpoints []struct {
+			Port     string `json:"port"`
+			Path     string `json:"path"`
+			Interval string `json:"interval"`
+		} `json:"podMetricsEndpoints"`
+	} `json:"spec"`
 }
 
 // build builds a kustomization and decodes the result as strictly as Kubernetes can: an unknown field is an error.
@@ -43,7 +62,8 @@ func build(t *testing.T, name string) (o objects) {
 		}
 		into := map[string]any{
 			"apps/v1 Deployment": &o.deployment, "v1 Service": &o.service,
-			"policy/v1 PodDisruptionBudget": &o.budget,
+			"policy/v1 PodDisruptionBudget": &o.budget, "batch/v1 Job": &o.job,
+			"networking.k8s.io/v1 NetworkPolicy": &o.network, "monitoring.coreos.com/v1 PodMonitor": &o.monitor,
 		}[resource.GetApiVersion()+" "+resource.GetKind()]
 		if into == nil {
 			t.Fatalf("%s makes a %s, which this test does not know", name, resource.GetKind())
@@ -95,9 +115,72 @@ func TestAPodHasTheTimeThatADrainTakes(t *testing.T) {
 				before = c.Lifecycle.PreStop.Sleep.Seconds
 			}
 			needed := before + int64(drain.Seconds()) + 5
-			if grace := pod.TerminationGracePeriodSeconds; grace == nil || *grace != needed {
-				t.Errorf("%s: the grace period is not %d s", name, needed)
+			if grace := pod.TerminationGracePeriodSeconds; grace == nil || *grace < needed {
+				t.Errorf("%s: the grace period is below %d s", name, needed)
 			}
+		}
+	}
+}
+
+func TestTheSidecarFitsIntoTheUsualGraceAndChangesNone(t *testing.T) {
+	pod := build(t, "example").deployment.Spec.Template.Spec
+	if grace := pod.TerminationGracePeriodSeconds; *grace != 120 {
+		t.Errorf("the application has %d s of grace left of its 120 s", *grace)
+	}
+	drain, err := time.ParseDuration(variable(t, proxies(pod)[0], "PGFLURRY_DRAIN_TIMEOUT"))
+	if usual := core.DefaultTerminationGracePeriodSeconds * time.Second; err != nil || drain+5*time.Second > usual {
+		t.Errorf("a drain of %v (%v) and 5 s do not fit into %v", drain, err, usual)
+	}
+}
+
+func TestTheJobMigratesWithTheRightsThatItNeeds(t *testing.T) {
+	job := build(t, "migrate").job
+	pod := job.Spec.Template.Spec
+	found := proxies(pod)
+	if len(found) != 1 || fmt.Sprint(found[0].Args) != "[migrate up]" {
+		t.Fatalf("the job runs %+v", found)
+	}
+	c := found[0]
+	path, mount := variable(t, c, "PGFLURRY_DATABASE_FILE"), c.VolumeMounts[0]
+	if !strings.HasPrefix(path, mount.MountPath+"/") || pod.Volumes[0].Name != mount.Name {
+		t.Errorf("%s is not in the volume at %s", path, mount.MountPath)
+	}
+	if !yes(pod.SecurityContext.RunAsNonRoot) || !yes(c.SecurityContext.ReadOnlyRootFilesystem) ||
+		yes(c.SecurityContext.AllowPrivilegeEscalation) || c.Resources.Limits.Memory().IsZero() {
+		t.Errorf("it may do more than it needs: %+v", c.SecurityContext)
+	}
+	rules := job.Spec.PodFailurePolicy.Rules
+	if pod.RestartPolicy != core.RestartPolicyNever || len(rules) != 1 ||
+		*rules[0].OnExitCodes.ContainerName != c.Name {
+		t.Errorf("exit codes that nothing heals do not end it: %+v", rules)
+	}
+}
+
+func TestMonitorAndNetworkPolicyMeanTheProxiesAndTheirPorts(t *testing.T) {
+	o := build(t, "guarded")
+	pod := o.deployment.Spec.Template
+	ports := map[string]bool{}
+	for _, p := range pod.Spec.Containers[0].Ports {
+		ports[p.Name] = true
+	}
+	for name, selector := range map[string]meta.LabelSelector{
+		"the monitor": o.monitor.Spec.Selector, "the policy": o.network.Spec.PodSelector,
+	} {
+		selects, err := meta.LabelSelectorAsSelector(&selector)
+		if err != nil || selects.Empty() || !selects.Matches(labels.Set(pod.Labels)) {
+			t.Errorf("%s selects %v (%v); the pods are %v", name, selector, err, pod.Labels)
+		}
+	}
+	endpoint := o.monitor.Spec.PodMetricsEndpoints[0]
+	if !ports[endpoint.Port] || endpoint.Path != "/metrics" {
+		t.Errorf("Prometheus asks %+v; the ports are %v", endpoint, ports)
+	}
+	if len(o.network.Spec.Ingress) != len(ports) {
+		t.Errorf("there are %d rules for the ports %v", len(o.network.Spec.Ingress), ports)
+	}
+	for _, rule := range o.network.Spec.Ingress {
+		if len(rule.From) != 1 || len(rule.Ports) != 1 || !ports[rule.Ports[0].Port.StrVal] {
+			t.Errorf("a rule lets in more than one kind of peers to one port of %v: %+v", ports, rule)
 		}
 	}
 }
