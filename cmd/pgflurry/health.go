@@ -24,7 +24,7 @@ func newHealth() *cobra.Command {
 	var listen, operators string
 	var ready, ids, idDatabase bool
 	var timeout time.Duration
-	var pid int
+	var find bool
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a running proxy whether it accepts connections, or is ready",
@@ -40,8 +40,8 @@ why:
   --ids          the same, and all listed databases get their IDs from memory now
   --id-database  a new session of the ID database is served, and gets IDs; PostgreSQL may be away
 
-With --pid it takes both addresses from the flags, the environment and the configuration file of that
-running process. The health check of the image asks process 1.`,
+With --find it takes both addresses from the "pgflurry serve" that runs here: from its flags, its
+environment and its configuration file. The health check of the image does so.`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
   PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health
   pgflurry health --ready --admin-listen 127.0.0.1:6533`,
@@ -49,15 +49,15 @@ running process. The health check of the image asks process 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			if pid != 0 {
-				proxy, err := findRunning(pid)
+			if find {
+				proxy, err := findRunning(0)
 				if err != nil {
 					return err
 				}
 				o := proxy.options()
 				listen, operators = o.given.Listen, o.given.AdminListen
 				if operators == "" && (ready || ids || idDatabase) {
-					return fmt.Errorf("process %d has no --admin-listen, which answers that", pid)
+					return fmt.Errorf("process %d has no --admin-listen, which answers that", proxy.pid)
 				}
 			}
 			switch {
@@ -81,7 +81,7 @@ running process. The health check of the image asks process 1.`,
 	describe(cmd.Flags(), config.Row{Name: "listen", File: true})
 	describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
 	cmd.MarkFlagsMutuallyExclusive("ready", "ids", "id-database")
-	pidFlag(cmd, &pid, 0)
+	cmd.Flags().BoolVar(&find, "find", false, "find the addresses of the proxy that runs here")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
 }

@@ -12,8 +12,8 @@ func newReload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Have a running proxy read its configuration and secrets again",
-		Long: `reload sends SIGHUP to a running "pgflurry serve". It is for containers, whose image has no shell.
-The process with --pid has to run "pgflurry serve", or nothing is sent.
+		Long: `reload sends SIGHUP to the "pgflurry serve" that runs here. It is for containers, whose image has no
+shell. If there are several, --pid chooses one. A process that runs something else gets nothing.
 
 The log of the proxy says what has changed, and what waits for a restart. If the new configuration is
 wrong, the log says why, and nothing changes.`,
@@ -34,11 +34,6 @@ wrong, the log says why, and nothing changes.`,
 			return nil
 		},
 	}
-	pidFlag(cmd, &pid, 1)
+	cmd.Flags().IntVar(&pid, "pid", 0, "process `ID` of one of several (default: the only one)")
 	return cmd
-}
-
-// pidFlag adds --pid to a command.
-func pidFlag(cmd *cobra.Command, pid *int, usual int) {
-	cmd.Flags().IntVar(pid, "pid", usual, "process `ID` of \"pgflurry serve\", which is 1 in a container")
 }

@@ -115,7 +115,7 @@ func TestAFileWithAnythingWrongIsGivenToNobody(t *testing.T) {
 		t.Errorf("the node was given %d settings, and the log begins at %v", len(*got), r.threshold.Level())
 	}
 	if strings.Count(said, "\n") != 2 || !strings.Contains(said, "\nrefused: ") ||
-		 !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "windw") ||
+		!strings.Contains(said, "level=ERROR") || !strings.Contains(said, "windw") ||
 		!strings.Contains(said, "--max-logins is -1") {
 		t.Errorf("the log says %s", said)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,22 +23,43 @@ type running struct {
 	environ []string
 }
 
-// findRunning finds out whether a process is a running proxy.
+// findRunning looks at a process, or finds the only one that runs "pgflurry serve" if pid is 0. In a container with an
+// init process that is not process 1.
 func findRunning(pid int) (*running, error) {
+	if pid != 0 {
+		return lookAt(pid)
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("the processes cannot be listed: %w", err)
+	}
+	var found []*running
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			if r, err := lookAt(pid); err == nil {
+				found = append(found, r)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil, hint.With(fmt.Errorf("%d processes run \"pgflurry serve\" here; expected one", len(found)),
+			"Of several, choose one by its process ID or its address. None is shown that belongs to another account.")
+	}
+	return found[0], nil
+}
+
+// lookAt finds out whether a process is a running proxy.
+func lookAt(pid int) (*running, error) {
 	line, err := readProc(pid, "cmdline")
 	if err != nil {
 		return nil, err
 	}
-	serve := slices.Index(line, "serve")
-	if serve < 1 || !strings.HasPrefix(filepath.Base(line[0]), "pgflurry") {
-		return nil, hint.With(fmt.Errorf("process %d is %s; expected \"pgflurry serve\"", pid, filepath.Base(line[0])),
-			"Give its process ID with --pid. In a container it is 1.")
+	name := filepath.Base(line[0])
+	if serve := slices.Index(line, "serve"); serve > 0 && strings.HasPrefix(name, "pgflurry") {
+		environ, err := readProc(pid, "environ")
+		return &running{pid: pid, flags: line[serve+1:], environ: environ}, err
 	}
-	environ, err := readProc(pid, "environ")
-	if err != nil {
-		return nil, err
-	}
-	return &running{pid: pid, flags: line[serve+1:], environ: environ}, nil
+	return nil, fmt.Errorf("process %d is %s; expected \"pgflurry serve\"", pid, name)
 }
 
 // readProc reads a list of texts from a file of /proc.
@@ -45,8 +67,7 @@ func readProc(pid int, name string) ([]string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, hint.With(fmt.Errorf("there is no process %d, or this system has no /proc", pid),
-			"Give the process ID of \"pgflurry serve\" with --pid. In a container it is 1.")
+		return nil, fmt.Errorf("there is no process %d, or this system has no /proc", pid)
 	case err != nil:
 		return nil, hint.With(fmt.Errorf("process %d cannot be looked at: %w", pid, err),
 			"Run this as the account of that process, or as root.")

@@ -150,7 +150,7 @@ func TestComposeBuildsTheImageOnceAndLeavesThePortsOfTheDemoFree(t *testing.T) {
 func TestTheImageNeitherHidesAConfigurationFileNorAsksAnotherAddress(t *testing.T) {
 	text := read(t, root+"docker/Dockerfile")
 	if strings.Contains(text, "\nENV PGFLURRY_") || !strings.Contains(text, "-X main.givenListen=:6432") ||
-		!strings.Contains(text, `CMD ["/pgflurry", "health", "--pid", "1"]`) {
+		!strings.Contains(text, `CMD ["/pgflurry", "health", "--find"]`) {
 		t.Error("a variable of the image wins over a mounted file, or the health check guesses")
 	}
 	built := filepath.Join(t.TempDir(), "pgflurry")

@@ -48,33 +48,6 @@ func TestReloadReachesARunningProxyAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestHealthFindsTheAddressesOfARunningProxyWhereverTheyWereGiven(t *testing.T) {
-	t.Parallel()
-	direct := server.Migrated(t)
-	address := fmt.Sprint("127.0.0.1:", server.FreePort(t))
-	path := filepath.Join(t.TempDir(), "pgflurry.toml")
-	content := fmt.Sprintf("listen = %q\nupstream = %q\nlease-database = %q\n", address,
-		server.Parse(t, direct).Host, direct)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program.Path(t), "serve", "--config", path)
-	cmd.Env = append(os.Environ(), fmt.Sprint("PGFLURRY_ADMIN_LISTEN=127.0.0.1:", server.FreePort(t)))
-	p := program.StartCommand(t, cmd)
-	p.Line("are answered from memory")
-	for _, flags := range [][]string{nil, {"--ready"}} {
-		args := append([]string{"health", "--pid", fmt.Sprint(p.PID())}, flags...)
-		if code, said := run(t, args...); code != 0 {
-			t.Errorf("%s: exit code %d, %s", args, code, said)
-		}
-	}
-	without := serveConfigured(t, direct, "without")
-	code, said := run(t, "health", "--ready", "--pid", fmt.Sprint(without.PID()))
-	if code != 1 || !strings.Contains(said, "has no --admin-listen") {
-		t.Errorf("without an admin listener: exit code %d, %s", code, said)
-	}
-}
-
 // taken returns an address at which somebody listens already.
 func taken(t *testing.T) string {
 	t.Helper()
@@ -149,5 +122,101 @@ func TestTheJournalOfSystemdGetsThePriorityOfEachLine(t *testing.T) {
 	info, fatal := regexp.MustCompile(`^<6>time=\S+ level=INFO `), regexp.MustCompile(`^<3>time=\S+ level=ERROR `)
 	if !info.Match(lines[0]) || !fatal.Match(lines[len(lines)-1]) {
 		t.Errorf("the journal gets\n%s", text)
+	}
+}
+
+// contained runs "pgflurry serve" in a PID namespace of its own, as the child of an init process. It returns a command
+// that runs the product beside it, as "docker exec" does.
+func contained(t *testing.T, environ []string, flags ...string) (
+	p *program.Process, beside func(args ...string) (code int, said string),
+) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("a PID namespace needs root")
+	}
+	args := append([]string{"--pid", "--mount-proc", "--fork", "--kill-child", "sh", "-c", `"$@"; exit $?`, "init",
+		program.Path(t), "serve"}, flags...)
+	cmd := exec.Command("unshare", args...)
+	cmd.Env = append(os.Environ(), environ...)
+	p = program.StartCommand(t, cmd)
+	p.Line("msg=listening")
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID(), p.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	init := strings.TrimSpace(string(children))
+	return p, func(args ...string) (int, string) {
+		args = append([]string{"--target", init, "--pid", "--mount", program.Path(t)}, args...)
+		entered := program.StartCommand(t, exec.Command("nsenter", args...))
+		code := entered.End()
+		return code, entered.Output()
+	}
+}
+
+func TestCommandsInAContainerFindTheProxyWhereverItsAddressesWereGiven(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	path := filepath.Join(t.TempDir(), "pgflurry.toml")
+	write := func(more string) {
+		content := fmt.Sprintf("listen = \"127.0.0.1:%d\"\nupstream = %q\nlease-database = %q\n%s\n",
+			server.FreePort(t), server.Parse(t, direct).Host, direct, more)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	p, beside := contained(t, []string{fmt.Sprint("PGFLURRY_ADMIN_LISTEN=127.0.0.1:", server.FreePort(t))},
+		"--config", path)
+	p.Line("are answered from memory")
+	for _, args := range [][]string{{"health", "--find"}, {"health", "--find", "--ready"}} {
+		if code, said := beside(args...); code != 0 {
+			t.Errorf("%s: exit code %d, %s", args, code, said)
+		}
+	}
+	write("max-logins = 100")
+	if code, said := beside("reload"); code != 0 {
+		t.Errorf("reload: exit code %d, %s", code, said)
+	}
+	p.Line("configuration reloaded", "changed=max-logins")
+
+	_, beside = contained(t, nil, "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1",
+		"--lease-database", "postgres://u@127.0.0.1:1/d")
+	code, said := beside("health", "--find", "--ready")
+	if code != 1 || !strings.Contains(said, "has no --admin-listen") {
+		t.Errorf("without an admin listener: exit code %d, %s", code, said)
+	}
+}
+
+func TestASecretThatTheProxyMayNotReadSaysWhoHasToReadIt(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("another account needs root")
+	}
+	dir := t.TempDir()
+	for _, folder := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary, secret := filepath.Join(dir, "pgflurry"), filepath.Join(dir, "secret")
+	program, err := os.ReadFile(program.Path(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{binary: program, secret: []byte("postgres://u@h/d")} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "serve", "--upstream", "127.0.0.1:1")
+	cmd.Env = append(os.Environ(), "PGFLURRY_LEASE_DATABASE_FILE="+secret)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	said, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), "permission denied") ||
+		!strings.Contains(string(said), "Let user 65532 read it") {
+		t.Errorf("%v: %s", cmd.ProcessState, said)
 	}
 }
