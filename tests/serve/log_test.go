@@ -2,13 +2,18 @@ package serve
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -105,5 +110,37 @@ func TestAProxyOutlivesWhoReadsItsLog(t *testing.T) {
 	}
 	if err := command.Wait(); err != nil {
 		t.Errorf("the proxy: %v", err)
+	}
+}
+
+func TestTheLinesOfABusyLogAreInOrder(t *testing.T) {
+	t.Parallel()
+	c := serveConfigured(t, server.Migrated(t), "busy", `log-level = "debug"`)
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for range 60 {
+				conn, err := pgx.Connect(server.Within(t), c.URL)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = conn.Close(context.Background())
+			}
+		})
+	}
+	for i := range 8 {
+		c.reload(`log-level = "debug"`, fmt.Sprint("max-logins = ", 100+i))
+	}
+	clients.Wait()
+	c.Signal(syscall.SIGTERM)
+	c.End()
+	last := ""
+	for line := range strings.Lines(c.Output()) {
+		at := program.Field(" "+line, "time")
+		if at < last {
+			t.Errorf("after %s: %s", last, line)
+		}
+		last = at
 	}
 }
