@@ -78,7 +78,8 @@ func TestThePageOfAlertsIsWhatPrometheusGets(t *testing.T) {
 		if a.hold != "" {
 			after = "after " + a.hold
 		}
-		fmt.Fprintf(&page, "\n## %s\n\nSeverity `%s`, %s.\n\n%s\n", a.name, a.severity, after, lines(a.description))
+		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n%s\n", a.name,
+			lines(fmt.Sprintf("**%s** (`%s`, %s)", inGeneral(a.summary), a.severity, after)), lines(a.description))
 	}
 	text, err := os.ReadFile(alertsPage)
 	if err != nil && !*update {
@@ -93,6 +94,19 @@ func TestThePageOfAlertsIsWhatPrometheusGets(t *testing.T) {
 	default:
 		t.Errorf("%s is not what %s says: go test ./tests/operate -run %s -update", alertsPage, alertsFile, t.Name())
 	}
+}
+
+var (
+	ofAny   = regexp.MustCompile(`\{\{ \$labels\.instance \}\}`)
+	label   = regexp.MustCompile(`\{\{ \$labels\.(\w+) \}\}`)
+	measure = regexp.MustCompile(`\{\{ \$value.*? \}\}`)
+)
+
+// inGeneral is a summary without the values of one alert.
+func inGeneral(summary string) string {
+	text := ofAny.ReplaceAllString(summary, "a proxy")
+	text = measure.ReplaceAllString(label.ReplaceAllString(text, "$1"), "…")
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // lines breaks a text into lines of at most 120 columns.
