@@ -54,6 +54,45 @@ COMMENT ON FUNCTION pgflurry.joins_are_known() IS
 'Whether every database that has joined stands in pgflurry.worker for sure. Not after a failover, a restore or a '
 'restart, until "pgflurry migrate up --joins-complete". NULL without a row.';
 
+-- PostgreSQL keeps an unlogged sequence through a clean shutdown only. Aurora keeps it through a crash, too. What the
+-- lane shows then may be older than the last draw: see "A lane that survives" in next_snowflake.sql.
+CREATE OR REPLACE FUNCTION pgflurry.lane_wait() RETURNS double precision
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    n       pgflurry.namespace;
+    unit    numeric;  -- seconds
+    ahead   bigint;   -- ticks in a second, as in install_next_snowflake()
+    skew    bigint;   -- in ticks
+    bound   bigint;   -- no tick above it was started before the server began
+    clock   bigint;
+    highest bigint;   -- the tick of the lane, or of the stand-in's
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RETURN 1;  -- nobody draws here; and the answer must not outlive a promotion
+    END IF;
+    SELECT * INTO STRICT n FROM pgflurry.namespace;
+    unit := extract(epoch FROM n.unit);
+    ahead := ceil(1 / unit);
+    skew := ceil(extract(epoch FROM n.skew) / unit);
+    clock := floor(extract(epoch FROM clock_timestamp() - n.epoch) / unit);
+    bound := floor(extract(epoch FROM pgflurry.server_began() - n.epoch) / unit) + ahead + 1
+        + CASE WHEN ('x' || pgflurry.wal_timeline())::bit(32)::bigint
+                    = (SELECT last_value FROM pgflurry.function_timeline)
+               THEN 0 ELSE skew END;
+    SELECT greatest(l.last_value, s.last_value) >> (63 - n.timestamp_bits) INTO highest
+        FROM pgflurry.lane AS l, pgflurry.lane_stand_in AS s;
+    IF highest IS NULL OR highest = 0 OR highest > bound THEN
+        RETURN 0;  -- cannot be read, so nextval() fails; at START; started since
+    END IF;
+    -- A draw is used while its tick is less than 20 ms old. If the clock was set back since the start, nobody waits.
+    RETURN CASE WHEN bound - clock > skew + 2 * ahead + 2 THEN 0
+                ELSE greatest(0, bound + ceil(0.02 / unit) + 1 - clock) * unit END;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.lane_wait() IS
+'How many seconds next_snowflake() has to wait until the clock is beyond every tick that can have been started before '
+'the server began. 0 if the lane is at its START, or was started since.';
+REVOKE ALL ON FUNCTION pgflurry.lane_wait() FROM PUBLIC;
+
 -- IMMUTABLE is right for as long as PostgreSQL uses it: one session. PostgreSQL evaluates the call once, when a session
 -- plans the expression, and puts true or false in its place. A session never changes its database, so its answer stays
 -- right. A copy has only new sessions, and they ask anew. When an installation replaces this function, every session
@@ -62,10 +101,25 @@ CREATE OR REPLACE FUNCTION pgflurry.may_draw(space uuid, worker integer) RETURNS
 LANGUAGE sql IMMUTABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT pgflurry.is_original()
        AND EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.id = space AND n.function_worker = worker)
+       AND pgflurry.lane_wait() = 0
 $fn$;
 COMMENT ON FUNCTION pgflurry.may_draw(uuid, integer) IS
 'Whether a function that was written for this worker of this ID space may draw here: '
-'the database is the original, and its row says the same. IMMUTABLE within a session, which asks once.';
+'the database is the original, its row says the same, and the lane is not older than the server''s start. '
+'IMMUTABLE within a session, which asks once.';
+
+CREATE OR REPLACE FUNCTION pgflurry.first_draw(space uuid, worker integer) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $fn$
+DECLARE
+    drawn bigint := nextval('pgflurry.lane'::regclass);  -- an error in a read-only transaction
+BEGIN
+    PERFORM pgflurry.refuse_draw(space, worker);
+    PERFORM pg_sleep(pgflurry.lane_wait());
+    RETURN nextval('pgflurry.lane'::regclass);
+END $fn$;
+COMMENT ON FUNCTION pgflurry.first_draw(uuid, integer) IS
+'A draw of the lane where may_draw() was false: waits for lane_wait(), or raises what refuse_draw() says.';
+REVOKE ALL ON FUNCTION pgflurry.first_draw(uuid, integer) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION pgflurry.refuse_draw(space uuid, worker integer) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$

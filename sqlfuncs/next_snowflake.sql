@@ -94,8 +94,16 @@
 -- A long transaction that is alone pays about 2 us more for each draw, from the second second on.
 --
 -- Copies. A copy of the database that draws on would give the IDs of its original. So each session asks once, before
--- its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql. The answer
--- is a constant in the plans of the session, so a draw costs no more for it.
+-- its first draw, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql. The
+-- answer is a constant in the plans of the session, so a draw costs no more for it.
+--
+-- A lane that survives. PostgreSQL sends the lane to START in a crash, and keeps it in a clean shutdown. Aurora keeps
+-- it in both, and may show a value that is older than the last draw. If the lane was ahead of the clock, it would go on
+-- with ticks that were started already. So a session looks at the lane before its first draw. If no tick was started
+-- since the server began, it waits until the clock is beyond the bound of point 5, counted from that beginning
+-- (lane_wait(), in identity.sql). So all waits end about a second after the server's start, or with the skew, as after
+-- a failover, about three. A tick that was started since is beyond the bound: it is at least clock + ahead + 1 tick,
+-- after a sleep of more than a tick.
 --
 -- Foreign hands. A dump of data that is restored into the same database sets lane and mark back (pg_restore
 -- --data-only). It does so by setval(), and setval() leaves log_cnt at 0. The function moves mark by setval() and one
@@ -589,16 +597,14 @@ $create$,
 CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
 DECLARE
-    drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
+    -- one expression, so that a session asks before it draws; then it is nextval() alone
+    drawn bigint := (CASE WHEN pgflurry.may_draw(%7$s) THEN pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)
+                     ELSE pgflurry.first_draw(%7$s) END)%5$s;
 BEGIN
     -- return an ID whose tick is at most lag behind the clock, or ahead of it; otherwise start a new tick
-    IF NOT pgflurry.may_draw(%7$s)
-       OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision)
+    IF pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision)
               OPERATOR(pg_catalog.+) %2$s::double precision) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
        OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) %6$s::bigint THEN
-        IF NOT pgflurry.may_draw(%7$s) THEN
-            PERFORM pgflurry.refuse_draw(%7$s);
-        END IF;
         drawn := pgflurry.advance(drawn%5$s)%5$s;
     END IF;
     RETURN %4$s;

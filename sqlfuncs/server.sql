@@ -31,3 +31,14 @@ $fn$;
 COMMENT ON FUNCTION pgflurry.server_life() IS
 'Which life of which server this is: its WAL timeline, if it shows it, and when it started. Another one than before '
 'means that it may have forgotten something: it may have been restored, or another server may have written meanwhile.';
+
+CREATE OR REPLACE FUNCTION pgflurry.server_began() RETURNS timestamptz
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    -- The postmaster may survive a crash of its backends. But a crash discards the statistics, and dates the new ones.
+    RETURN greatest(pg_postmaster_start_time(), (SELECT stats_reset FROM pg_stat_bgwriter));
+EXCEPTION WHEN OTHERS THEN
+    RETURN pg_postmaster_start_time();  -- a role that may not read the statistics, or a server without them
+END $fn$;
+COMMENT ON FUNCTION pgflurry.server_began() IS
+'The last start of this server, or its last recovery from a crash. Later if somebody has reset the statistics.';

@@ -104,7 +104,7 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a copy is told before its first ID", in: "next_snowflake()", elsewhere: true,
-		text: "IF NOT pgflurry.may_draw", without: "IF false AND NOT pgflurry.may_draw", times: 2,
+		text: "CASE WHEN pgflurry.may_draw", without: "CASE WHEN true OR pgflurry.may_draw",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") && r.refused(noon-5, 5, "SNF03") },
 	},
 	{
@@ -227,8 +227,8 @@ var guardsOfTheShortWay = []guard{
 	{
 		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",
 		begin:   "UPDATE pgflurry.namespace SET function_worker = 1; CALL pgflurry.install_next_snowflake()",
-		text:    "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.#)",
-		without: "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.|)",
+		text:    "END) OPERATOR(pg_catalog.#)",
+		without: "END) OPERATOR(pg_catalog.|)",
 		held: func(r drawing) bool {
 			first, _ := r.at(noon, 4000)
 			ids := values[int64](r.t, r.conn, "SELECT next_snowflake() FROM generate_series(1, 9000)")
