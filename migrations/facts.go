@@ -72,6 +72,15 @@ func (f facts) mayMigrate() error {
 	return nil
 }
 
+// Permitted refuses a server that is too old, a standby, and a role that may not run Up there. It only reads.
+func Permitted(ctx context.Context, conn *pgx.Conn) error {
+	f, err := readFacts(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return f.mayMigrate()
+}
+
 // notNewer refuses a schema of a newer program, because this one would put older functions back. last is the number of
 // this program's last migration. If a newer program ended between its migrations and its functions, only the record of
 // the migrations shows it.

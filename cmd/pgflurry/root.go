@@ -42,6 +42,7 @@ Exit codes:
 	root.AddCommand(newDemo())
 	root.AddCommand(newHealth())
 	root.AddCommand(newReload())
+	root.AddCommand(newDoctor())
 	root.AddCommand(newMigrate())
 	root.AddCommand(newClose())
 	root.AddCommand(newOpen())
