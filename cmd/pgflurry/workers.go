@@ -189,6 +189,12 @@ func (e *joinedError) Error() string {
 		e.database, e.rows, e.home)
 }
 
+// Hint is for a home that was renamed or moved since: the database keeps the address of before.
+func (e *joinedError) Hint() string {
+	return "If no database is there any more, it was renamed or moved. Then run, with its new URL: " +
+		"pgflurry migrate up --database URL --join HOME"
+}
+
 // listFormat chooses the columns of the list.
 type listFormat struct {
 	wide bool // all columns

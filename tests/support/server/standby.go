@@ -64,6 +64,14 @@ func Again(t testing.TB, data string, port int, options ...map[string]string) *p
 	return start(t, settings)
 }
 
+// AgainWith is Again with other programs of the same version of PostgreSQL.
+func AgainWith(t testing.TB, programs postgres.Binaries, data string) *postgres.Cluster {
+	t.Helper()
+	return start(t, postgres.Settings{
+		Provider: postgres.Provider{Binaries: programs}, Data: data, HBA: hba, Options: testOptions(),
+	})
+}
+
 // Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does. There is no checkpoint, and standbys
 // get no last WAL.
 func Crash(t testing.TB, cluster *postgres.Cluster) {
