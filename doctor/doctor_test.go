@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -103,5 +104,30 @@ func TestATimelineThatFallsAndAMarkerThatIsGoneFail(t *testing.T) {
 	if got := verdict(t, Promises(sound(), append(Judge(sound()), checks...)),
 		"promise: no ID twice after a restart or crash"); got != Fails {
 		t.Errorf("the promise: %s", got)
+	}
+}
+
+func TestFsyncOffFailsUnlessTheProvidersStorageKeepsWhatWasAcknowledged(t *testing.T) {
+	f := sound()
+	f.Settings["fsync"] = "off"
+	if got := verdict(t, Judge(f), "durability"); got != Fails {
+		t.Errorf("without a provider: %s", got)
+	}
+	f.Signs = []string{"neon."}
+	if got := verdict(t, Judge(f), "durability"); got != OK {
+		t.Errorf("on Neon: %s", got)
+	}
+}
+
+func TestALineForAnIssueNamesNothingThatIsPrivate(t *testing.T) {
+	f := sound()
+	f.Role, f.Database, f.Address = "secret_role", "secret_database", "192.0.2.77"
+	f.Settings["synchronous_standby_names"] = "secret_host"
+	checks := append(Judge(f), Compare(Before{Facts: f, Marker: 1}, f, Found{Kept: true})...)
+	line := Line(f, checks, true, "v1")
+	for _, private := range []string{"secret", "192.0.2.77", f.System.Value + ";"} {
+		if strings.Contains(line, private) {
+			t.Errorf("the line has %q: %s", private, line)
+		}
 	}
 }

@@ -96,7 +96,31 @@ func TestOnlyALaneThatTheServerHasBroughtAlongIsWaitedFor(t *testing.T) {
 	if !wait() {
 		t.Error("a lane of before the start is used at once")
 	}
-	server.Eventually(t, server.Connect(t, cluster.URL("postgres")), "pgflurry.lane_wait() = 0")
+	conn = server.Connect(t, cluster.URL("postgres"))
+	more := value[float64](t, conn, `WITH before AS MATERIALIZED (SELECT pgflurry.lane_wait() AS wait),
+		other AS MATERIALIZED (SELECT setval('pgflurry.function_timeline', 7) FROM before)
+		SELECT pgflurry.lane_wait() - wait FROM before, other`)
+	if more < 1 {
+		t.Errorf("on another timeline than that of the last start the wait is %v s longer; expected the skew, 2 s", more)
+	}
+	server.Eventually(t, conn, "pgflurry.lane_wait() = 0")
+}
+
+// What a session has found on a standby must not hold after the promotion.
+func TestASessionOfAStandbyLooksAtTheLaneAnewAfterThePromotion(t *testing.T) {
+	t.Parallel()
+	primary := server.Private(t, nil)
+	up(t, primary.URL("postgres"), migrations.Settings{})
+	before := value[int64](t, server.Connect(t, primary.URL("postgres")), "SELECT next_snowflake()")
+	there := server.Connect(t, server.Standby(t, primary, "standby", "", nil).URL("postgres"))
+	refused(t, there, "25006", "SELECT next_snowflake()")
+	if wait := value[float64](t, there, "SELECT pgflurry.lane_wait()"); wait != 1 {
+		t.Errorf("on a standby the wait is %v s", wait)
+	}
+	run(t, there, "SELECT pg_promote()")
+	if after := value[int64](t, there, "SELECT next_snowflake()"); after <= before {
+		t.Errorf("after the promotion ID %d follows %d", after, before)
+	}
 }
 
 // The postmaster survives a crash of a backend, and its start is the same. The statistics do not survive.
