@@ -101,7 +101,7 @@ func TestOnlyALaneThatTheServerHasBroughtAlongIsWaitedFor(t *testing.T) {
 		other AS MATERIALIZED (SELECT setval('pgflurry.function_timeline', 7) FROM before)
 		SELECT pgflurry.lane_wait() - wait FROM before, other`)
 	if more < 1 {
-		t.Errorf("on another timeline than that of the last start the wait is %v s longer; expected the skew, 2 s", more)
+		t.Errorf("on another timeline the wait is %v s longer; expected the skew, 2 s", more)
 	}
 	server.Eventually(t, conn, "pgflurry.lane_wait() = 0")
 }
