@@ -90,19 +90,26 @@ func TestOnlyALaneThatTheServerHasBroughtAlongIsWaitedFor(t *testing.T) {
 	}
 	conn = server.Connect(t, url)
 	run(t, conn, "SELECT next_snowflake()")
+	stopped := value[string](t, conn, "SELECT clock_timestamp()::text")
 	data, port := cluster.Data, cluster.Port
 	server.Stop(t, cluster)
 	cluster = server.Again(t, data, port)
+	conn = server.Connect(t, cluster.URL("postgres"))
+	if !value[bool](t, conn, "SELECT pgflurry.server_began() > '"+stopped+"'") {
+		t.Error("a restart is no beginning of the server")
+	}
+	run(t, conn, "CREATE OR REPLACE FUNCTION pgflurry.server_began() RETURNS timestamptz LANGUAGE sql "+
+		"AS 'SELECT clock_timestamp()'") // so that a slow machine is not too late
 	if !wait() {
 		t.Error("a lane of before the start is used at once")
 	}
-	conn = server.Connect(t, cluster.URL("postgres"))
 	more := value[float64](t, conn, `WITH before AS MATERIALIZED (SELECT pgflurry.lane_wait() AS wait),
 		other AS MATERIALIZED (SELECT setval('pgflurry.function_timeline', 7) FROM before)
 		SELECT pgflurry.lane_wait() - wait FROM before, other`)
 	if more < 1 {
 		t.Errorf("on another timeline the wait is %v s longer; expected the skew, 2 s", more)
 	}
+	up(t, cluster.URL("postgres"), migrations.Settings{})
 	server.Eventually(t, conn, "pgflurry.lane_wait() = 0")
 }
 
