@@ -1,9 +1,11 @@
 package operate
 
 import (
+	"bufio"
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"pgflurry/migrations"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
@@ -301,12 +304,39 @@ func TestAlertReloadFailedFiresUntilAReloadSucceeds(t *testing.T) {
 	judge(t, before, reload("max-logins = 101\n", 1))
 }
 
-func TestAlertLogLinesLostFiresWhenSomeAre(t *testing.T) {
+func TestAlertLogLinesLostFiresWhenNobodyReadsTheLog(t *testing.T) {
 	t.Parallel()
-	before := operate(t, server.Migrated(t), "lines").steady()
-	after := scraped{at: before.at, samples: maps.Clone(before.samples)}
-	after.samples["pgflurry_log_lines_lost_total"] = 25 // package logs loses real ones
-	judge(t, before, after, "PgflurryLogLinesLost")
+	direct := server.Migrated(t)
+	path := write(t, filepath.Join(t.TempDir(), "pgflurry.toml"), "max-logins = 100\n")
+	o := &operated{t: t, admin: free(t)}
+	cmd := exec.Command(program.Path(t), program.ServeArgs(t, direct, "unread", "--config", path,
+		"--admin-listen", o.admin, "--window", window.String())...)
+	read, unread, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { read.Close() })
+	cmd.Stderr = unread
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	unread.Close()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for begun := bufio.NewScanner(read); begun.Scan() && !strings.Contains(begun.Text(), "listening for operators"); {
+	}
+	before := o.steady()
+	// The log names the file.
+	write(t, path, fmt.Sprintf("client-tls-cert = \"/%s\"\nclient-tls-key = \"/key\"\n", strings.Repeat("x", 100_000)))
+	after := o.shows("lost lines", func(of func(string) float64) bool {
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		return of("log_lines_lost_total") > 0
+	})
+	judge(t, before, after, "PgflurryLogLinesLost", "PgflurryReloadFailed")
 }
 
 func TestAlertServerWentBackFiresWhenAnAcknowledgedWriteIsGone(t *testing.T) {
