@@ -40,7 +40,7 @@ type lineKinds struct {
 	mu     sync.Mutex
 	recent map[string]*lineKind // those with a line lately
 	now    func() time.Time
-	ended  bool                 // no more counting: every line is written at once
+	ended  bool // no more counting: every line is written at once
 }
 
 // lineKind counts the lines of one kind since the last that was written.

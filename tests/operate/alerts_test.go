@@ -231,8 +231,10 @@ func TestNoAlertFiresAtAnOrdinaryRestart(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
 	lease, through := network.To(t, direct)
-	settings := []string{"--lease-database", through, "--databases", server.Name(t, direct),
-		"--id-database", "ids", "--id-auth", "trust"}
+	settings := []string{
+		"--lease-database", through, "--databases", server.Name(t, direct),
+		"--id-database", "ids", "--id-auth", "trust",
+	}
 	o := operate(t, direct, "restarted", settings...)
 	before := o.steady()
 	o.Signal(syscall.SIGTERM)

@@ -69,8 +69,10 @@ func TestEachLineOfALogInJSONIsJSONTheLastOneToo(t *testing.T) {
 		"address already in use": {1, []string{"--listen", taken(t)}},
 		"--max-logins is -1":     {2, []string{"--max-logins", "-1"}},
 	} {
-		code, said := run(t, append([]string{"serve", "--log-format", "json", "--upstream", "127.0.0.1:1",
-			"--lease-database", url}, c.flags...)...)
+		code, said := run(t, append([]string{
+			"serve", "--log-format", "json", "--upstream", "127.0.0.1:1",
+			"--lease-database", url,
+		}, c.flags...)...)
 		var last map[string]any
 		for line := range strings.Lines(said) {
 			last = nil
@@ -134,8 +136,10 @@ func contained(t *testing.T, environ []string, flags ...string) (
 	if os.Getuid() != 0 {
 		t.Skip("a PID namespace needs root")
 	}
-	args := append([]string{"--pid", "--mount-proc", "--fork", "--kill-child", "sh", "-c", `"$@"; exit $?`, "init",
-		program.Path(t), "serve"}, flags...)
+	args := append([]string{
+		"--pid", "--mount-proc", "--fork", "--kill-child", "sh", "-c", `"$@"; exit $?`, "init",
+		program.Path(t), "serve",
+	}, flags...)
 	cmd := exec.Command("unshare", args...)
 	cmd.Env = append(os.Environ(), environ...)
 	p = program.StartCommand(t, cmd)
