@@ -12,7 +12,7 @@ nightly:
 lint tests mutants versions fuzz demo images fresh_root fresh_whole:
 	.ci/run $@
 
-# The suites that face a server, on PostgreSQL 16, 17 and 18 from npm packages.
+# The suites that face a server, on PostgreSQL 16 to 19 from packages of npm and Debian.
 test-versions:
 	tests/versions
 
