@@ -460,8 +460,9 @@ FROM pgflurry.namespace AS n LEFT JOIN pg_database AS d
             ELSE n.system_identifier = pgflurry.system_identifier() END;
 
 -- name: may_open
--- Reads whether "pgflurry open" can open this closed database: its row is the one that was closed.
-SELECT n.closed_at IS NULL OR n.generation = c.last_value FROM pgflurry.namespace AS n, pgflurry.closed AS c;
+-- Reads whether "pgflurry open" can open this closed database: its row is the one that was closed (closing.sql).
+SELECT n.closed_at IS NULL OR n.generation IN (c.last_value, c.last_value - 32)
+FROM pgflurry.namespace AS n, pgflurry.closed AS c;
 
 -- name: other_databases
 -- Lists the other databases of this server, but none that exists only as a template.

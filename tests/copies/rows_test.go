@@ -28,6 +28,8 @@ var scenarios = map[string]func(*story){
 	"the home was set back or failed over, and another database shall join":             homeForgot,
 	"`pg_upgrade`": upgraded,
 	"blue/green: the application's tables are replicated logically, and clients switch": blueGreen,
+	"blue/green, and green subscribes to all sequences of blue (PostgreSQL 19)":         blueGreenWithSequences,
+	"all sequences of another epoch were replicated here, and the function says SNF01":  followsAnotherEpoch,
 	"a schema came without its data (`pg_dump --schema-only`, `structure.sql`)":         schemaOnly,
 	"a test suite clones its template database":                                         testSuite,
 	"data was restored into the database it came from (`pg_restore --data-only`)":       dataOnly,

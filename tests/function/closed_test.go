@@ -67,7 +67,6 @@ func TestADatabaseStaysClosedAfterACrashAndGivesLargerIDsWhenItIsOpened(t *testi
 	refused(t, conn, "SNF04", "SELECT next_snowflake()")
 
 	run(t, conn, "CALL pgflurry.open_database()")
-	refused(t, conn, "SNF04", "SELECT next_snowflake()") // the row first, the sequence in a transaction of its own
 	if !server.Value[bool](t, conn,
 		"SELECT acquire_after > pgflurry.ticks(clock_timestamp()) FROM pgflurry.namespace") {
 		t.Error("the gate is open")
@@ -77,6 +76,27 @@ func TestADatabaseStaysClosedAfterACrashAndGivesLargerIDsWhenItIsOpened(t *testi
 		t.Errorf("ID %d follows %d", first, last)
 	}
 	run(t, conn, "CALL pgflurry.open_database()") // once more changes nothing
+}
+
+func TestADatabaseDrawsAgainOnlyWhenItsRowSaysForSureThatItIsOpen(t *testing.T) {
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
+	run(t, conn, "CALL pgflurry.close_database(); CALL pgflurry.open_database()")
+	refused(t, conn, "SNF04", "SELECT next_snowflake()") // the row first, the sequence in a transaction of its own
+	run(t, conn, "CALL pgflurry.open_database()")
+	run(t, conn, "SELECT next_snowflake()")
+}
+
+// A subscription of PostgreSQL 19 to all sequences of a closed database does this.
+func TestAForeignWordInTheSequenceClosesNothing(t *testing.T) {
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
+	run(t, conn, "SELECT next_snowflake(); SELECT setval('pgflurry.closed', 12345); SELECT setval('pgflurry.lane', x)"+
+		" FROM (SELECT seqstart FROM pg_sequence WHERE seqrelid = 'pgflurry.lane'::regclass) AS s (x)")
+	run(t, conn, "SELECT next_snowflake()") // it starts a tick, so it asks
+	// Nor does it open a closed one, and the one that was closed can still be opened if nothing else wrote the word.
+	run(t, conn, "CALL pgflurry.close_database(); SELECT setval('pgflurry.closed', 0)")
+	refused(t, conn, "SNF04", "SELECT next_snowflake()")
 }
 
 func TestADatabaseWhoseRowIsNotTheOneThatWasClosedIsNotOpened(t *testing.T) {
