@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/tests/support/scripted"
 	"pgflurry/tests/support/server"
 )
 
@@ -66,6 +69,66 @@ func TestNegotiationOfTheProtocolIsPostgreSQLs(t *testing.T) {
 			t.Errorf("%s: PostgreSQL says\n%q\nand through the proxy\n%q", name, want, got)
 		}
 	}
+}
+
+// PostgreSQL 19 warns at login, of MD5 and of passwords that expire soon. The script warns at each place.
+func TestWarningsOfALoginAreRelayedInTheirPlace(t *testing.T) {
+	server.NoLeak(t)
+	warning := &pgproto3.NoticeResponse{
+		Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: "01000", Message: "role password will expire soon",
+	}
+	direct := scripted.Refusing(t, warning,
+		&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: 2, UnrecognizedOptions: []string{"_pq_.test"}},
+		&pgproto3.AuthenticationOk{}, warning, &pgproto3.ParameterStatus{Name: "server_version", Value: "19.0"},
+		&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{1, 2, 3, 4}}, warning, warning,
+		&pgproto3.ReadyForQuery{TxStatus: 'I'})
+	at, _ := inFront(t, direct)
+	first := hello(version30, "user", "ann", "_pq_.test", "1")
+	want, got := greeting(t, direct, first), greeting(t, at, first)
+	if !slices.Equal(want, got) || len(got) != 9 {
+		t.Errorf("the server says\n%q\nand through the proxy\n%q", want, got)
+	}
+}
+
+func TestALoginWithAPasswordThatExpiresSoonSaysTheSameThroughTheProxy(t *testing.T) {
+	direct := server.Database(t)
+	soon := server.Value[string](t, server.Connect(t, direct), "SELECT (now() + interval '1 hour')::text")
+	for _, method := range []string{"scram", "md5", "password"} {
+		role, encryption := "expires_"+method, "scram-sha-256"
+		if method == "md5" {
+			encryption = method
+		}
+		server.Exec(t, direct, fmt.Sprintf("SET password_encryption = '%s'; CREATE ROLE %s LOGIN PASSWORD 'right' "+
+			"VALID UNTIL '%s' IN ROLE login_%s", encryption, role, soon, method))
+		t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+role) })
+		at, _ := through(t, direct)
+		want, got := warnings(t, server.As(t, direct, role, "right")), warnings(t, server.As(t, at, role, "right"))
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: PostgreSQL warns %q, and through the proxy %q", method, want, got)
+		}
+	}
+}
+
+// warnings logs in, and returns what the server says besides.
+func warnings(t *testing.T, url string) (said []string) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { said = append(said, n.Code+" "+n.Message) }
+	conn, err := pgconn.ConnectConfig(server.Within(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// They may come up to ReadyForQuery.
+	if err := conn.Exec(server.Within(t), "SELECT").Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(server.Within(t)); err != nil {
+		t.Fatal(err)
+	}
+	return said
 }
 
 func TestAStartupPacketMayComeByteByByteAndBeAsLongAsPostgreSQLAllows(t *testing.T) {
