@@ -1,0 +1,234 @@
+package model
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A search is one model in one world, perhaps without one of its guards. It visits every state.
+type search struct {
+	model string
+	world []string // definitions: the world, and how long and how often
+	lacks string   // the guard that is taken away; empty: none
+	shows []string // what the counterexample has to say, in this order
+}
+
+const lease = "lease.pml"
+
+// The worlds. Each is small enough for a search of seconds.
+var (
+	synchronous  = []string{"SYNCHRONOUS", "FAULTS=1"}
+	asynchronous = []string{"ASYNCHRONOUS", "ACQUISITIONS=2"}
+	onceLong     = []string{"ASYNCHRONOUS", "FAULTS=1", "LAST=6", "TICK=5"}
+	copies       = []string{"COPIES"}
+)
+
+var plain = []search{
+	{model: lease, world: synchronous},
+	{model: lease, world: asynchronous},
+	{model: lease, world: onceLong},
+	{model: lease, world: copies},
+}
+
+const both = "has issued IDs of that tick, too"
+
+var broken = []search{
+	{
+		model: lease, world: synchronous, lacks: "NO_COMPARISON",
+		shows: []string{"B takes the worker", "B issues an ID", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_ACKNOWLEDGEMENT",
+		shows: []string{"a renewal of", "is lost, and", both},
+	},
+	{
+		model: lease, world: synchronous, lacks: "NO_CLEAN_ANSWER",
+		shows: []string{"its wait for the standby was cancelled", "failover", "takes the worker", both},
+	},
+	{
+		model: lease, world: synchronous, lacks: "NO_START_AT_MARK",
+		shows: []string{"A takes the worker", "B takes the worker", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_OWNER",
+		shows: []string{"B takes the worker", "A renews", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_QUARANTINE",
+		shows: []string{"B takes the worker at server 0", "A renews at server 1", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_GRACE",
+		shows: []string{"B takes the worker at server 0", "A renews at server 1", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_CAP",
+		shows: []string{"A renews at server 0", "B takes the worker at server 1", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_GATE",
+		shows: []string{"A takes the worker", "failover", "has a new timeline", "B takes the worker", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_RESTART_QUARANTINE",
+		shows: []string{"A takes the worker", "starts without knowing that", "B takes the worker", both},
+	},
+	{
+		model: lease, world: asynchronous, lacks: "NO_STALE_RENEWAL",
+		shows: []string{"failover", "B takes the worker", "failback", "A renews", both},
+	},
+	{
+		model: lease, world: onceLong, lacks: "NO_SEAL",
+		shows: []string{"A releases the worker", "A issues an ID", "A has released the worker before"},
+	},
+	{
+		model: lease, world: copies, lacks: "NO_COPY_CHECK",
+		shows: []string{"is copied", "takes the worker at server 0", "takes the worker at server 1", both},
+	},
+}
+
+var models = []string{lease}
+
+func TestInEachWorldTheModelsHold(t *testing.T) {
+	for _, s := range plain {
+		t.Run(strings.Join(s.world, " "), func(t *testing.T) {
+			t.Parallel()
+			if story := s.run(t); story != "" {
+				t.Errorf("the model finds a fault:\n%s", story)
+			}
+		})
+	}
+}
+
+func TestWithoutAGuardAModelShowsWhatThatPrevents(t *testing.T) {
+	for _, s := range broken {
+		t.Run(s.lacks, func(t *testing.T) {
+			t.Parallel()
+			story := s.run(t)
+			if story == "" {
+				t.Fatal("the model finds no fault: this guard prevents nothing here")
+			}
+			rest := story
+			for _, said := range s.shows {
+				_, after, found := strings.Cut(rest, said)
+				if !found {
+					t.Fatalf("the counterexample does not say %q there:\n%s", said, story)
+				}
+				rest = after
+			}
+			t.Logf("without it, in world %s:\n%s", strings.Join(s.world, " "), story)
+		})
+	}
+}
+
+// guard is the definition that a guard is there unless it is taken away.
+var guard = regexp.MustCompile(`(?m)^#ifndef (NO_\w+)$`)
+
+func TestEachGuardThatAModelCanLackIsTakenAway(t *testing.T) {
+	for _, model := range models {
+		taken := map[string]bool{}
+		for _, s := range broken {
+			taken[s.lacks] = taken[s.lacks] || s.model == model
+		}
+		guards := guard.FindAllStringSubmatch(read(t, model), -1)
+		if len(guards) < 8 {
+			t.Errorf("%s has %d guards; expected more", model, len(guards))
+		}
+		for _, found := range guards {
+			if !taken[found[1]] {
+				t.Errorf("%s has %s, and no search takes it away", model, found[1])
+			}
+		}
+	}
+}
+
+// named is a line of code that a step of a model stands for.
+var named = regexp.MustCompile(`/\* ([\w/]+\.(?:sql|go)): (.+) \*/`)
+
+func TestEachLineOfCodeThatAStepNamesStandsInItsFile(t *testing.T) {
+	for _, model := range models {
+		found := named.FindAllStringSubmatch(read(t, model), -1)
+		if len(found) < 20 {
+			t.Errorf("%s names %d lines; expected many more", model, len(found))
+		}
+		for _, f := range found {
+			if !strings.Contains(read(t, "../"+f[1]), f[2]) {
+				t.Errorf("%s names a line that is not in %s, so look whether the step is still right: %s",
+					model, f[1], f[2])
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// run visits every state. It returns the shortest way to one that breaks an assertion, or nothing.
+func (s search) run(t *testing.T) string {
+	t.Helper()
+	needs(t, "spin", "cc")
+	begin := time.Now()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, s.model), []byte(read(t, s.model)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var defines []string
+	for _, defined := range slices.Concat(s.world, []string{s.lacks}) {
+		if defined != "" {
+			defines = append(defines, "-D"+defined)
+		}
+	}
+	do(t, folder, "spin", slices.Concat(defines, []string{"-a", s.model})...)
+	// The nearest states first, so that a counterexample is short.
+	do(t, folder, "cc", "-O1", "-DBFS", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=3000", "-o", "search", "pan.c")
+	said := do(t, folder, "./search", "-E")
+	result := regexp.MustCompile(`errors: (\d+)\s+(\d+) states, stored`).FindStringSubmatch(said)
+	if result == nil || strings.Contains(said, "memory limit") || strings.Contains(said, "not completed") &&
+		result[1] == "0" {
+		t.Fatalf("the search is not complete:\n%s", said)
+	}
+	t.Logf("%s states, %v", result[2], time.Since(begin).Round(10*time.Millisecond))
+	if result[1] == "0" {
+		return ""
+	}
+	story := do(t, folder, "spin", slices.Concat(defines, []string{"-t", "-T", s.model})...)
+	story, _, _ = strings.Cut(story, "spin: ")
+	return story
+}
+
+// do runs a program and returns what it says.
+func do(t *testing.T, folder, program string, args ...string) string {
+	t.Helper()
+	command := exec.Command(program, args...)
+	command.Dir = folder
+	said, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", program, args, err, said)
+	}
+	return string(said)
+}
+
+// needs skips the test unless it is asked for. Then the programs have to be there.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	if os.Getenv("PGFLURRY_TEST_SPIN") == "" {
+		t.Skip("set PGFLURRY_TEST_SPIN=1 to search the models, which takes 2 min")
+	}
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%v: Debian's packages spin, gcc and libc6-dev have what this test needs", err)
+		}
+	}
+}
