@@ -47,11 +47,15 @@ func Restarted(b Before, now Facts) bool { return happened(b.Facts, now) != Noth
 // Marked says whether the marker could be made.
 func Marked(b Before) Check {
 	if b.Marker == 0 {
-		return Check{"marker", "could not be made: " + b.Why, Warning,
-			"Without it --after cannot tell what a crash does. Use a role that may create in schema public."}
+		return Check{
+			"marker", "could not be made: " + b.Why, Warning,
+			"Without it --after cannot tell what a crash does. Use a role that may create in schema public.",
+		}
 	}
-	return Check{"marker", "public.pgflurry_doctor, an unlogged sequence", OK,
-		"Restart, crash or fail over the server, or let it sleep. Then run --after."}
+	return Check{
+		"marker", "public.pgflurry_doctor, an unlogged sequence", OK,
+		"Restart, crash or fail over the server, or let it sleep. Then run --after.",
+	}
 }
 
 // Compare says what has happened since the look of --before, and what became of the marker.
@@ -80,8 +84,10 @@ func kept(event Event, marker Found) Check {
 	const name = "unlogged sequences after"
 	switch {
 	case marker.Gone:
-		return Check{name, "the marker is gone, though its commit was acknowledged", Fails,
-			"The server lost a write (A1), or this is another database. Do not let it fail over like that."}
+		return Check{
+			name, "the marker is gone, though its commit was acknowledged", Fails,
+			"The server lost a write (A1), or this is another database. Do not let it fail over like that.",
+		}
 	case marker.Why != "":
 		return Check{name, marker.Why, Unknown, ""}
 	case marker.StartedOver && event == Clean:
@@ -91,11 +97,15 @@ func kept(event Event, marker Found) Check {
 	case event == Nothing:
 		return Check{name, "kept, without a restart", Unknown, ""}
 	case event == Clean:
-		return Check{name, "kept through a clean restart, as in PostgreSQL", OK,
-			"What a crash does is still not known: try a failover."}
+		return Check{
+			name, "kept through a clean restart, as in PostgreSQL", OK,
+			"What a crash does is still not known: try a failover.",
+		}
 	case event == Crash:
-		return Check{name, "kept through a crash", Warning,
-			"IDs stay unique. After a restart, draws wait until the clock is 1 s (at most 3 s) beyond the start."}
+		return Check{
+			name, "kept through a crash", Warning,
+			"IDs stay unique. After a restart, draws wait until the clock is 1 s (at most 3 s) beyond the start.",
+		}
 	}
 	return Check{name, "kept", Unknown, "If the restart was a crash, this server keeps unlogged sequences."}
 }
@@ -108,8 +118,10 @@ func timelines(before, now Facts, event Event) Check {
 	case errA != nil || errB != nil:
 		return Check{name, "not shown", Unknown, ""}
 	case b < a:
-		return Check{name, fmt.Sprintf("fell from %d to %d", a, b), Fails,
-			"The server was set back: run what docs/operations.md says after a restore."}
+		return Check{
+			name, fmt.Sprintf("fell from %d to %d", a, b), Fails,
+			"The server was set back: run what docs/operations.md says after a restore.",
+		}
 	case b > a:
 		return Check{name, fmt.Sprintf("rose from %d to %d", a, b), OK, ""}
 	case event == Another:

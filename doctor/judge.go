@@ -70,9 +70,11 @@ func lease(f Facts) Check {
 	case !f.Migrated:
 		return Check{name, "schema pgflurry is not there yet", Unknown, "Run it again after \"pgflurry migrate up\"."}
 	case len(f.Lacking) > 0:
-		return Check{name, fmt.Sprintf("role %q lacks %s", f.Role, strings.Join(f.Lacking, "; ")), Warning,
+		return Check{
+			name, fmt.Sprintf("role %q lacks %s", f.Role, strings.Join(f.Lacking, "; ")), Warning,
 			fmt.Sprintf("To lease with this role, run as the owner: CALL pgflurry.grant_lease('%s');",
-				strings.ReplaceAll(f.Role, "'", "''"))}
+				strings.ReplaceAll(f.Role, "'", "''")),
+		}
 	}
 	return Check{name, fmt.Sprintf("role %q may lease", f.Role), OK, ""}
 }
@@ -112,8 +114,10 @@ func timeline(f Facts) Check {
 	if f.Timeline.Value != "" {
 		return Check{"WAL timeline", f.Timeline.Value, OK, ""}
 	}
-	c := Check{"WAL timeline", "not shown: " + f.Timeline.Why, Warning,
-		"After a failover that loses writes, no 120 s are waited. Use a server whose failover loses none."}
+	c := Check{
+		"WAL timeline", "not shown: " + f.Timeline.Why, Warning,
+		"After a failover that loses writes, no 120 s are waited. Use a server whose failover loses none.",
+	}
 	if f.Standby {
 		c.Verdict, c.Advice = Unknown, ""
 	}
@@ -124,8 +128,10 @@ func identifier(f Facts) Check {
 	if f.System.Value != "" {
 		return Check{"system identifier", f.System.Value, OK, ""}
 	}
-	return Check{"system identifier", "not shown: " + f.System.Why, Warning,
-		"A copy of the files on another server is not noticed by it. Declare each copy before it draws."}
+	return Check{
+		"system identifier", "not shown: " + f.System.Why, Warning,
+		"A copy of the files on another server is not noticed by it. Declare each copy before it draws.",
+	}
 }
 
 func durable(f Facts) Check {

@@ -42,8 +42,10 @@ func copies(v map[string]Verdict) Check {
 	if v["system identifier"] != OK {
 		return Check{name, "dumps and templates only", Warning, "Declare clones and branches before they draw."}
 	}
-	return Check{name, "all but copies of the server's files", OK,
-		"Declare snapshots, clones and branches before they draw: docs/operations.md."}
+	return Check{
+		name, "all but copies of the server's files", OK,
+		"Declare snapshots, clones and branches before they draw: docs/operations.md.",
+	}
 }
 
 func inserts(f Facts) Check {

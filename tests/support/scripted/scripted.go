@@ -109,8 +109,10 @@ func play(b *pgproto3.Backend, answers []*Exchange) {
 	}
 	b.Send(&pgproto3.AuthenticationOk{})
 	// PostgreSQL 19 warns at login of MD5 and of a password that expires soon. That is no part of any answer.
-	b.Send(&pgproto3.NoticeResponse{Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: "01000",
-		Message: "role password will expire soon"})
+	b.Send(&pgproto3.NoticeResponse{
+		Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: "01000",
+		Message: "role password will expire soon",
+	})
 	b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
 	if b.Flush() != nil {
 		return
