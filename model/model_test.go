@@ -19,7 +19,10 @@ type search struct {
 	shows []string // what the counterexample has to say, in this order
 }
 
-const lease = "lease.pml"
+const (
+	lease    = "lease.pml"
+	function = "function.pml"
+)
 
 // The worlds. Each is small enough for a search of seconds.
 var (
@@ -27,6 +30,15 @@ var (
 	asynchronous = []string{"ASYNCHRONOUS", "ACQUISITIONS=2"}
 	onceLong     = []string{"ASYNCHRONOUS", "FAULTS=1", "LAST=6", "TICK=5"}
 	copies       = []string{"COPIES"}
+
+	crashes = []string{"CRASHES", "FAULTS=1", "LAST=3"}
+	sooner  = []string{"CRASHES", "FAULTS=1", "LAST=3", "TICK=3"}
+	ahead   = []string{"CRASHES", "FAULTS=1", "LAST=3", "TICK=6"}
+	started = []string{"CRASHES", "FAULTS=1", "LAST=3", "TICK=4"}
+	longer  = []string{"CRASHES", "FAULTS=0", "LAST=4", "TICK=6"}
+	clocks  = []string{"CLOCKS", "FAULTS=2", "LAST=2", "TICK=4"}
+	once    = []string{"CLOCKS", "FAULTS=1", "LAST=2", "TICK=4"}
+	order   = []string{"ORDER", "FAULTS=0", "LAST=3"}
 )
 
 var plain = []search{
@@ -34,9 +46,20 @@ var plain = []search{
 	{model: lease, world: asynchronous},
 	{model: lease, world: onceLong},
 	{model: lease, world: copies},
+	{model: function, world: crashes},
+	{model: function, world: sooner},
+	{model: function, world: ahead},
+	{model: function, world: started},
+	{model: function, world: longer},
+	{model: function, world: once},
+	{model: function, world: order},
 }
 
-const both = "has issued IDs of that tick, too"
+const (
+	both   = "has issued IDs of that tick, too"
+	twice  = "WRONG: an ID comes twice"
+	tooLow = "WRONG: it is not above"
+)
 
 var broken = []search{
 	{
@@ -91,13 +114,53 @@ var broken = []search{
 		model: lease, world: copies, lacks: "NO_COPY_CHECK",
 		shows: []string{"is copied", "takes the worker at server 0", "takes the worker at server 1", both},
 	},
+	{
+		model: function, world: longer, lacks: "NO_DRAW_UNDER_LOCK",
+		shows: []string{"sets lane 0 to tick 6", "sets lane 0 to tick 6", twice},
+	},
+	{
+		model: function, world: crashes, lacks: "NO_TICK_ABOVE",
+		shows: []string{"sets lane 0 to tick 5", "sets lane 0 to tick 5", twice},
+	},
+	{
+		model: function, world: crashes, lacks: "NO_LOCK",
+		shows: []string{"has the lock of lane 0", "has the lock of lane 0", twice},
+	},
+	{
+		model: function, world: clocks, lacks: "NO_MARK_FIRST",
+		shows: []string{"sets lane 0 to tick 4", "is sent back to START", "sets lane 0 to tick 4", twice},
+	},
+	{
+		model: function, world: sooner, lacks: "NO_START_BEYOND",
+		shows: []string{"sets lane 0 to tick 3", "crash", "sets lane 0 to tick 3", twice},
+	},
+	{
+		model: function, world: started, lacks: "NO_START_SLEEP",
+		shows: []string{"sets lane 0 to tick 4", "crash", "sets lane 0 to tick 4", twice},
+	},
+	{
+		model: function, world: ahead, lacks: "NO_AHEAD_LIMIT",
+		shows: []string{"sets lane 0 to tick 6", "crash", "sets lane 0 to tick 6", twice},
+	},
+	{
+		model: function, world: crashes, lacks: "NO_SHARE",
+		shows: []string{"goes to the stand-in", "sets lane 1 to tick 5", "sets lane 0 to tick 5", twice},
+	},
+	{
+		model: function, world: order, lacks: "NO_LOOK_AGAIN",
+		shows: []string{"goes to the stand-in", "sets lane 1 to tick 6", tooLow},
+	},
+	{
+		model: function, world: order, lacks: "NO_LOOK_IF_UNSEEN",
+		shows: []string{"goes to the stand-in", "sets lane 1 to tick 6", "sets lane 0 to tick 5", tooLow},
+	},
 }
 
-var models = []string{lease}
+var models = []string{lease, function}
 
 func TestInEachWorldTheModelsHold(t *testing.T) {
 	for _, s := range plain {
-		t.Run(strings.Join(s.world, " "), func(t *testing.T) {
+		t.Run(s.model+" "+strings.Join(s.world, " "), func(t *testing.T) {
 			t.Parallel()
 			if story := s.run(t); story != "" {
 				t.Errorf("the model finds a fault:\n%s", story)
