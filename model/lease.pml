@@ -50,12 +50,6 @@
 #define NO_COPY_CHECK 0
 #endif
 
-#ifdef REPLAY           /* history.pml has statements of a real history, with the numbers of that */
-#define N 1
-#define number int
-number window, skew, quarantine, wanted;
-#define end_of_time 2147483647
-#else
 #if !defined(SYNCHRONOUS) && !defined(ASYNCHRONOUS) && !defined(COPIES)
 #error choose a world: -DSYNCHRONOUS, -DASYNCHRONOUS or -DCOPIES
 #endif
@@ -74,36 +68,34 @@ number window, skew, quarantine, wanted;
 #ifndef FAULTS
 #define FAULTS 2        /* most failovers and failbacks */
 #endif
-#define number byte
 #define window 1        /* max_window, and the window of each process */
 #define skew 1
 /* migrations/00001_schema.sql: CHECK (quarantine >= max_window + 2 * skew) */
 #define quarantine (window + 2 * skew)
 #define end_of_time (LAST + 2)          /* no mark is beyond it */
 #define wanted end_of_time              /* a process wants more than it may have */
-#endif
 #define settling (window + 2 * skew)    /* restart_quarantine IS NULL */
 
 #define max(a, b) ((a) > (b) -> (a) : (b))
 #define min(a, b) ((a) < (b) -> (a) : (b))
 
 typedef Server {
-	number mark;            /* the worker's row: reserved_until */
+	byte mark;            /* the worker's row: reserved_until */
 	byte owner;             /* a number for each acquisition; 0: none yet */
 	byte term;
 	bool released;          /* released_at IS NOT NULL */
-	number renewed;         /* renewed_at */
+	byte renewed;         /* renewed_at */
 	byte noted;             /* the namespace's row: timeline */
-	number opens;           /* acquire_after */
+	byte opens;           /* acquire_after */
 	byte timeline;          /* pgflurry.wal_timeline() */
-	number started;         /* pg_postmaster_start_time(); 0: long ago */
+	byte started;         /* pg_postmaster_start_time(); 0: long ago */
 	byte fast               /* by how many ticks its clock is ahead */
 };
 
 typedef Process {
 	byte owner;             /* of the lease that it holds; 0: none */
 	byte term;
-	number bound;           /* its acknowledged mark */
+	byte bound;           /* its acknowledged mark */
 	bool early;             /* it begins at TICK or before */
 	bool holds;             /* a grant of this process has TICK */
 	bool ended              /* the worker is released */
@@ -111,7 +103,7 @@ typedef Process {
 
 Server server[2];
 Process process[N];
-number now = 1;         /* the tick of real time; in world SYNCHRONOUS that of the database's clock */
+byte now = 1;         /* the tick of real time; in world SYNCHRONOUS that of the database's clock */
 byte primary = 0;
 byte owners = 0;        /* acquisitions until now */
 byte timelines = 1;
@@ -233,10 +225,6 @@ inline release(S, O, T, ACK) {
 	:: else
 	fi
 }
-
-#ifdef REPLAY
-#include "history.pml"
-#else
 
 /* After the last failover nobody asks the other server again, so what it has makes no difference. */
 inline leave(S) {
@@ -439,4 +427,3 @@ end:	do
 #endif
 	od
 }
-#endif

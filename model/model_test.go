@@ -287,7 +287,7 @@ func do(t *testing.T, folder, program string, args ...string) string {
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_SPIN") == "" {
-		t.Skip("set PGFLURRY_TEST_SPIN=1 to search the models, which takes 2 min")
+		t.Skip("set PGFLURRY_TEST_SPIN=1 to search the models, which takes half a minute")
 	}
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
