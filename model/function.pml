@@ -169,7 +169,7 @@ active [N] proctype Session() {
 	bool exempt;
 #endif
 again:	{
-	/* sqlfuncs/next_snowflake.sql: drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s; */
+	/* sqlfuncs/next_snowflake.sql: THEN pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass) */
 	atomic { calling[_pid] = true; note_call(); note_draw(); nextval(LANE, drawn) }
 
 	/* sqlfuncs/next_snowflake.sql: -- return an ID whose tick is at most lag behind the clock, or ahead of it */

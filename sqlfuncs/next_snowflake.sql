@@ -120,10 +120,12 @@
 -- gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane. The stand-in starts no
 -- tick while the lane's is fresh. It starts one at least two ticks beyond the lane's, so that it does not meet a lane
 -- whose counter ran over by one tick (point 3).
--- So IDs increase from one lane to the other, with one exception. A holder may be stopped before it sets its tick, and
--- go on when the stand-in is beyond that tick. Where such a tick can still be fresh, because a start is 1 s ahead of
--- the clock, the holder makes it unusable. A call that draws in the microseconds between may get an ID that is less
--- than one of the stand-in's. The same may happen if the clock is stepped while a holder hangs.
+-- So IDs increase from one lane to the other, with three exceptions. A holder may be stopped before it sets its tick,
+-- and go on when the stand-in is beyond that tick. Where such a tick can still be fresh, because a start is 1 s ahead
+-- of the clock, the holder makes it unusable. A call that draws in the microseconds between may get an ID that is less
+-- than one of the stand-in's. The same may happen if the stand-in begins just while the holder of a start goes on:
+-- model/function.pml, with -DORDER -DFAULTS=0 -DLAST=4, shows how. And it may happen if the clock is stepped while a
+-- holder hangs.
 -- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. If
 -- the lane was ahead of the clock, by up to a second, a call waits for that as well: 1.4 s is the longest that was
 -- measured. If a unit is a second, it waits up to three. A process that is stopped inside PostgreSQL's own short locks
