@@ -10,6 +10,8 @@
 // The last command ends a storm as soon as both goals are reached, and keeps the reports. -ha.seed repeats an order of
 // faults, and -ha.faults chooses some of them.
 //
+// tests/ha/with-patroni-4 runs each of them with Patroni 4 in the place of the machine's.
+//
 // Without the variable the tests skip. They change the shipped settings over Patroni's REST API or by the environment.
 // They change the folders, and the times: with the quick ones of cluster_test.go a failover takes seconds.
 package ha
