@@ -72,7 +72,7 @@ func TestCloseWaitsForGrantsThatTheRowsMayHaveForgotten(t *testing.T) {
 			t.Errorf("close says\n%s", closed.out)
 		}
 		server.Do(t, conn,
-			"UPDATE pgflurry.namespace SET acquire_after = 0, restart_quarantine = NULL, born = NULL")
+			"UPDATE pgflurry.namespace SET acquire_after = 0, restart_quarantine = '1 d', born = NULL")
 	}
 	server.Do(t, conn, "UPDATE pgflurry.namespace SET timeline = 'FFFFFFFF', restart_quarantine = '0'")
 	if closed := run(t, "close", "--database", url); !strings.Contains(closed.out, "restart may have forgotten them") {

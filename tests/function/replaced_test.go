@@ -1,6 +1,8 @@
 package function_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +27,21 @@ func relocated(t *testing.T) (binaries postgres.Binaries, libraries string) {
 			t.Fatal(err)
 		}
 	}
+	// Some builds look there for other libraries, from where the program is. PKGLIBDIR may be a folder in it.
+	others := place("LIBDIR")
+	entries, err := os.ReadDir(others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, others), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(others, entry.Name())
+		if err := os.Symlink(path, filepath.Join(root, path)); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Fatal(err)
+		}
+	}
 	share := place("SHAREDIR")
 	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(share)), 0o755); err != nil {
 		t.Fatal(err)
@@ -32,7 +49,7 @@ func relocated(t *testing.T) (binaries postgres.Binaries, libraries string) {
 	if err := os.Symlink(share, filepath.Join(root, share)); err != nil {
 		t.Fatal(err)
 	}
-	binaries, err := postgres.Find(filepath.Join(root, place("BINDIR")))
+	binaries, err = postgres.Find(filepath.Join(root, place("BINDIR")))
 	if err != nil {
 		t.Fatal(err)
 	}
