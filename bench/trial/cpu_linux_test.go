@@ -19,9 +19,10 @@ func TestStatIsReadWhateverTheProcessIsCalled(t *testing.T) {
 }
 
 func TestTheTimeOfAProcessIncludesThoseBelowIt(t *testing.T) {
-	// A shell burns time in a child that it waits for, then in one that lives on. Each line says that one is done.
+	// A shell burns time in a child that it waits for, then in one that begins at a line and lives on. Each line of
+	// output says that one is done.
 	burn := `i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done`
-	shell := exec.Command("sh", "-c", `sh -c '`+burn+`'; echo; sh -c '`+burn+`; echo; read line'; true`)
+	shell := exec.Command("sh", "-c", `sh -c '`+burn+`'; echo; sh -c 'read begin; `+burn+`; echo; read end'; true`)
 	stdin, err := shell.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +45,9 @@ func TestTheTimeOfAProcessIncludesThoseBelowIt(t *testing.T) {
 			t.Fatalf("after child %d the tree has spent %v, before %v (error %v)", line+1, spent, before, err)
 		}
 		before = spent
+		if _, err := stdin.Write([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := thisSystem().treeCPU(1 << 30); err == nil {
 		t.Error("a process that is not there has a time")
