@@ -56,6 +56,7 @@ COMMENT ON FUNCTION pgflurry.joins_are_known() IS
 
 -- PostgreSQL keeps an unlogged sequence through a clean shutdown only. Aurora keeps it through a crash, too. What the
 -- lane shows then may be older than the last draw: see "A lane that survives" in next_snowflake.sql.
+-- It counts ticks itself: next_snowflake() works on where somebody has dropped pgflurry.ticks().
 CREATE OR REPLACE FUNCTION pgflurry.lane_wait() RETURNS double precision
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
