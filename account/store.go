@@ -71,8 +71,8 @@ func explain(doing string, conn *pgx.Conn, err error) error {
 	database := conn.Config().Database
 	switch sqlState(err) {
 	case "42P01", "3F000": // undefined table, schema
-		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: database %q has no table pgflurry.client: "+
-			"its schema is of an older version than this program, or is missing", doing, database), migrate(database)))
+		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: database %q has no table pgflurry.client",
+			doing, database), migrate(database)))
 	case "42501": // insufficient privilege
 		role := conn.Config().User
 		return namespace.AsLessee(fmt.Errorf("%s: role %q may not do that in database %q: %w", doing, role, database,

@@ -1,5 +1,6 @@
 -- Schema pgflurry holds everything but the functions that applications call by a short name: those live in public.
--- The functions are in package sqlfuncs. The schema and the table pgflurry.migration are there already.
+-- The functions are in package sqlfuncs, with the triggers that guard the tables. The schema and the table
+-- pgflurry.migration are there already.
 
 -- pgflurry and public hold functions for everybody. The tables keep their rights to themselves.
 GRANT USAGE ON SCHEMA pgflurry TO PUBLIC;
@@ -13,6 +14,9 @@ CREATE TABLE pgflurry.namespace (
         CONSTRAINT namespace_has_one_row CHECK (only_row),
     id                uuid        NOT NULL,
     disposable        boolean     NOT NULL DEFAULT false,
+    region            smallint
+        CONSTRAINT namespace_region_is_a_datacenter CHECK (region IS NULL
+            OR datacenter_bits > 0 AND region BETWEEN 0 AND (1 << datacenter_bits) - 1),
     -- the layout of an ID
     epoch             timestamptz NOT NULL,
     unit              interval    NOT NULL
@@ -29,6 +33,8 @@ CREATE TABLE pgflurry.namespace (
     -- who draws: the functions of databases, and this one's
     database_workers  integer     NOT NULL,
     function_worker   integer     NOT NULL,
+    function_workers  int4multirange NOT NULL,
+    foreign_workers   int4multirange NOT NULL DEFAULT '{}',
     claim             uuid        NOT NULL,
     home              text
         CONSTRAINT namespace_home_length CHECK (length(home) BETWEEN 1 AND 255),
@@ -42,6 +48,13 @@ CREATE TABLE pgflurry.namespace (
     acquire_after     bigint      NOT NULL DEFAULT 0
         -- no layout has more bits for the tick; sums of ticks must not overflow, whoever wrote one
         CONSTRAINT namespace_acquire_after_is_a_tick CHECK (acquire_after <= 1::bigint << 43),
+    restart_quarantine interval
+        CONSTRAINT namespace_restart_quarantine_range CHECK (restart_quarantine BETWEEN '0' AND '366 days'),
+    gate_by           text,
+    -- what an operator has said of this database
+    generation        bigint      NOT NULL DEFAULT 1
+        CONSTRAINT namespace_generation_range CHECK (generation > 0),
+    closed_at         timestamptz,
     -- which database the row was written in: a copy carries the row, but not these facts (namespace/doc.go)
     system_identifier bigint,
     database_oid      oid         NOT NULL,
@@ -50,15 +63,23 @@ CREATE TABLE pgflurry.namespace (
     database_name     name        NOT NULL,
     installed_by      text
         CONSTRAINT namespace_installed_by_length CHECK (length(installed_by) <= 255),
+    born              timestamptz,
     created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT namespace_bits_fit CHECK (timestamp_bits + datacenter_bits + worker_bits + sequence_bits <= 63),
     CONSTRAINT namespace_worker_at_most_16_bits CHECK (datacenter_bits + worker_bits <= 16),
-    CONSTRAINT namespace_database_workers_leave_room
-        CHECK (database_workers BETWEEN 1 AND (1 << (datacenter_bits + worker_bits)) - 1),
+    CONSTRAINT namespace_database_workers_leave_room CHECK (database_workers
+        BETWEEN 1 AND (1 << (CASE WHEN region IS NULL THEN datacenter_bits ELSE 0 END + worker_bits)) - 1),
+    -- The rows of a joined database's workers are elsewhere, and may have changed since it looked.
     CONSTRAINT namespace_function_worker_is_a_database_worker
-        CHECK (function_worker BETWEEN 0 AND database_workers - 1),
+        CHECK (home IS NOT NULL OR function_worker <@ function_workers),
+    CONSTRAINT namespace_foreign_workers_are_no_functions CHECK (NOT foreign_workers && function_workers),
     CONSTRAINT namespace_windows_positive CHECK (max_window > '0' AND skew > '0'),
-    CONSTRAINT namespace_quarantine_outlives_a_window CHECK (quarantine >= max_window + 2 * skew)
+    CONSTRAINT namespace_quarantine_outlives_a_window CHECK (quarantine >= max_window + 2 * skew),
+    -- the same in whole ticks: each of the three lengths is rounded up
+    CONSTRAINT namespace_quarantine_outlives_a_window_in_ticks CHECK (
+        ceil(extract(epoch FROM quarantine) / extract(epoch FROM unit))
+            >= ceil(extract(epoch FROM max_window) / extract(epoch FROM unit))
+               + 2 * ceil(extract(epoch FROM skew) / extract(epoch FROM unit)))
 );
 
 COMMENT ON TABLE pgflurry.namespace IS
@@ -70,6 +91,10 @@ COMMENT ON COLUMN pgflurry.namespace.id IS
 COMMENT ON COLUMN pgflurry.namespace.disposable IS
 'Whether copies of this database draw with its worker, as the copies of a test suite''s template do. '
 'For tests only: their IDs are equal to those of the template. Chosen with the namespace.';
+COMMENT ON COLUMN pgflurry.namespace.region IS
+'The datacenter number whose workers this database, and those that join it, have for themselves; '
+'NULL: the ID space has no regions, and its one home has all workers. '
+'Databases of other regions are not known here: no two may have one number.';
 COMMENT ON COLUMN pgflurry.namespace.epoch IS 'The instant of tick 0.';
 COMMENT ON COLUMN pgflurry.namespace.unit IS 'Length of a tick: whole milliseconds, 1 ms to 1 s.';
 COMMENT ON COLUMN pgflurry.namespace.timestamp_bits IS
@@ -81,20 +106,23 @@ COMMENT ON COLUMN pgflurry.namespace.worker_bits IS
 COMMENT ON COLUMN pgflurry.namespace.sequence_bits IS
 'Bits that count the IDs of one worker within one tick, 1 to 22; the lowest bits of an ID.';
 COMMENT ON COLUMN pgflurry.namespace.database_workers IS
-'Workers 0 to database_workers - 1 are for database functions, one for each database of the namespace; '
-'the others are for proxies.';
+'How many workers, of the region or of all, are for database functions, one for each database of the namespace.';
 COMMENT ON COLUMN pgflurry.namespace.function_worker IS
 'The worker in the IDs of this database''s own next_snowflake().';
+COMMENT ON COLUMN pgflurry.namespace.function_workers IS
+'Which workers are for database functions. In a database that has joined: as its home said when it last looked.';
+COMMENT ON COLUMN pgflurry.namespace.foreign_workers IS
+'Workers with which a generator of another kind gives IDs: no proxy and no function gets one. '
+'Set by "pgflurry migrate up --foreign-workers". In a database that has joined: as its home said when it last looked.';
 COMMENT ON COLUMN pgflurry.namespace.claim IS
 'Owner in the row of function_worker, in the home: it tells this claim from every other one. '
 'A physical copy has it too.';
 COMMENT ON COLUMN pgflurry.namespace.home IS
-'Where the worker rows of this namespace are, for messages only; NULL: in this database. '
+'Where the worker rows of this namespace, or of its region, are, for messages only; NULL: in this database. '
 'Elsewhere means: no worker is granted from here.';
 COMMENT ON COLUMN pgflurry.namespace.joins_complete_on IS
-'WAL timeline on which every database that has joined is known to stand in pgflurry.worker; '
-'empty: on a server that tells none. '
-'Another one, or NULL: a failover or a restore may have forgotten one, '
+'Life of the server (pgflurry.server_life()) in which every database that has joined is known to stand in '
+'pgflurry.worker. Another one, or NULL: a failover, a restart or a restore may have forgotten one, '
 'and no database that is not known gets a worker.';
 COMMENT ON COLUMN pgflurry.namespace.max_window IS
 'How far ahead of the database''s clock a renewal may reserve, at most.';
@@ -107,6 +135,17 @@ COMMENT ON COLUMN pgflurry.namespace.timeline IS
 'Another one means a promotion or a restore.';
 COMMENT ON COLUMN pgflurry.namespace.acquire_after IS
 'Tick before which no proxy worker is granted; set when the timeline changed, and by reseed. Never falls.';
+COMMENT ON COLUMN pgflurry.namespace.restart_quarantine IS
+'How long no worker is granted after a start of the server, which may have forgotten grants. '
+'NULL: max_window + 2 * skew. 0 says that a restart of this server never forgets anything.';
+COMMENT ON COLUMN pgflurry.namespace.gate_by IS
+'Who closed the gate last, and when, for people.';
+COMMENT ON COLUMN pgflurry.namespace.generation IS
+'Rises when an operator says what this database is (--moved, --new-namespace, reseed, close, open). '
+'A restore in place changes nothing else for sure.';
+COMMENT ON COLUMN pgflurry.namespace.closed_at IS
+'When "pgflurry close" closed the database; NULL: it is not closed. '
+'A copy that has it was made after that: its original gives no IDs any more.';
 COMMENT ON COLUMN pgflurry.namespace.system_identifier IS
 'Server cluster this row was written in; NULL where the server does not tell. '
 'A copy of the database carries the row but is not that cluster.';
@@ -122,56 +161,9 @@ COMMENT ON COLUMN pgflurry.namespace.database_name IS
 'Name of that database when the row was written, for messages only.';
 COMMENT ON COLUMN pgflurry.namespace.installed_by IS
 'Version of the program that installed the functions last, for messages.';
+COMMENT ON COLUMN pgflurry.namespace.born IS
+'Start of the server that wrote the row: in this life of it nothing can be forgotten. NULL: not known.';
 COMMENT ON COLUMN pgflurry.namespace.created_at IS 'When the row was written.';
-
--- Once the row exists an ID may exist, so what an ID means can no longer change.
--- A role that keeps leases changes what a lease needs and no more. That holds also where it was granted UPDATE on the
--- whole table, or is a member of pg_write_all_data. Only the owner says what a database is.
-CREATE FUNCTION pgflurry.guard_namespace() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF (NEW.epoch, NEW.unit, NEW.timestamp_bits, NEW.datacenter_bits, NEW.worker_bits, NEW.sequence_bits,
-            NEW.database_workers, NEW.disposable)
-           IS DISTINCT FROM
-           (OLD.epoch, OLD.unit, OLD.timestamp_bits, OLD.datacenter_bits, OLD.worker_bits, OLD.sequence_bits,
-            OLD.database_workers, OLD.disposable)
-           OR NEW.acquire_after < OLD.acquire_after THEN
-            RAISE EXCEPTION 'the layout of a namespace cannot change, nor whether it is disposable, '
-                'nor can acquire_after be lowered'
-                USING ERRCODE = 'restrict_violation',
-                      HINT = 'Identifiers of the present layout may exist. '
-                          'Another layout needs another namespace, that is another database.';
-        END IF;
-        -- what a subscription brings along is true of another database
-        IF current_setting('session_replication_role') = 'replica' THEN
-            RETURN NULL;
-        END IF;
-        IF to_jsonb(NEW) - '{timeline,acquire_after}'::text[] <> to_jsonb(OLD) - '{timeline,acquire_after}'::text[]
-           AND NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
-            RAISE EXCEPTION 'role % may change timeline and acquire_after of pgflurry.namespace, and nothing else',
-                current_user
-                USING ERRCODE = 'insufficient_privilege',
-                      HINT = 'The rest says which database this is. '
-                          'Run "pgflurry migrate up" as the owner of the schema.';
-        END IF;
-        RETURN NEW;
-    END IF;
-    RAISE EXCEPTION '% on pgflurry.namespace is refused: generators check themselves against it', TG_OP
-        USING ERRCODE = 'restrict_violation',
-              HINT = 'To remove everything run "pgflurry migrate down".';
-END $fn$;
-COMMENT ON FUNCTION pgflurry.guard_namespace() IS
-'Refuses, with SQLSTATE 23001, to change the layout, to lower acquire_after, to delete or to truncate the namespace; '
-'with 42501 to change more than a lease needs, but for the owner.';
-
-CREATE TRIGGER guard_namespace BEFORE UPDATE OR DELETE ON pgflurry.namespace
-    FOR EACH ROW EXECUTE FUNCTION pgflurry.guard_namespace();
-CREATE TRIGGER guard_namespace_truncate BEFORE TRUNCATE ON pgflurry.namespace
-    FOR EACH STATEMENT EXECUTE FUNCTION pgflurry.guard_namespace();
-ALTER TABLE pgflurry.namespace
-    ENABLE ALWAYS TRIGGER guard_namespace,
-    ENABLE ALWAYS TRIGGER guard_namespace_truncate;
 
 
 -- Who may issue IDs with which worker: one row per worker, all made when the namespace is made.
@@ -182,7 +174,7 @@ CREATE TABLE pgflurry.worker (
         CONSTRAINT worker_pkey PRIMARY KEY
         CONSTRAINT worker_number_range CHECK (worker BETWEEN 0 AND 65535),
     kind           text    NOT NULL
-        CONSTRAINT worker_kind_known CHECK (kind IN ('proxy', 'database')),
+        CONSTRAINT worker_kind_known CHECK (kind IN ('proxy', 'database', 'foreign')),
     owner          uuid,
     term           bigint  NOT NULL DEFAULT 0
         CONSTRAINT worker_term_range CHECK (term >= 0),
@@ -203,12 +195,13 @@ CREATE TABLE pgflurry.worker (
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE pgflurry.worker IS
-'One row for each number that datacenter and worker bits can hold: '
+'One row for each number that datacenter and worker bits can hold, in a region for each of its own: '
 'who may issue IDs with it, and up to which tick IDs with it may exist. '
 'Rows are updated only: never deleted, their marks never lowered.';
 COMMENT ON COLUMN pgflurry.worker.worker IS 'The number in datacenter and worker bits together.';
 COMMENT ON COLUMN pgflurry.worker.kind IS
-'proxy: leased by proxies. database: written into the function of one database, for good.';
+'proxy: leased by proxies. database: written into the function of one database, for good. '
+'foreign: a generator of another kind gives IDs with it. It follows from the namespace row.';
 COMMENT ON COLUMN pgflurry.worker.owner IS
 'Who holds it: proxy: random, new for each acquisition; database: random, made when the function was installed. '
 'NULL: never used.';
@@ -225,50 +218,6 @@ COMMENT ON COLUMN pgflurry.worker.address IS 'Where the holder can be reached, f
 COMMENT ON COLUMN pgflurry.worker.version IS 'Version of the holder, for people.';
 COMMENT ON COLUMN pgflurry.worker.acquired_at IS 'When the present or last holder took it.';
 COMMENT ON COLUMN pgflurry.worker.renewed_at IS 'When the present or last holder last raised reserved_until.';
-
--- A mark that falls, or a row that vanishes, is a duplicate ID later on: nobody may do it, whatever his rights.
--- Only the owner gives a database a worker, and retires one.
-CREATE FUNCTION pgflurry.guard_worker() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF NEW.reserved_until < OLD.reserved_until OR NEW.worker <> OLD.worker
-           OR NEW.kind <> OLD.kind OR NEW.term < OLD.term THEN
-            RAISE EXCEPTION 'worker % may not go back: reserved_until % to %, term % to %',
-                OLD.worker, OLD.reserved_until, NEW.reserved_until, OLD.term, NEW.term
-                USING ERRCODE = 'restrict_violation',
-                      HINT = 'Identifiers up to the mark may exist. '
-                          'To stop the use of a worker run "pgflurry workers retire".';
-        END IF;
-        -- what a subscription brings along is true of another database
-        IF current_setting('session_replication_role') = 'replica' THEN
-            RETURN NULL;
-        END IF;
-        IF (NEW.kind = 'database' OR NEW.retired_at IS DISTINCT FROM OLD.retired_at)
-           AND NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
-            RAISE EXCEPTION 'role % may neither retire worker % nor change that of a database',
-                current_user, OLD.worker
-                USING ERRCODE = 'insufficient_privilege',
-                      HINT = 'Run "pgflurry workers retire" or "pgflurry migrate up" as the owner of the schema.';
-        END IF;
-        RETURN NEW;
-    END IF;
-    RAISE EXCEPTION '% on pgflurry.worker is refused: the rows remember which identifiers may exist', TG_OP
-        USING ERRCODE = 'restrict_violation',
-              HINT = 'To stop the use of a worker run "pgflurry workers retire"; '
-                  'to remove everything run "pgflurry migrate down".';
-END $fn$;
-COMMENT ON FUNCTION pgflurry.guard_worker() IS
-'Refuses, with SQLSTATE 23001, to lower a mark or a term, to renumber, to delete or to truncate workers; '
-'with 42501 to retire one or to change a database''s, but for the owner.';
-
-CREATE TRIGGER guard_worker BEFORE UPDATE OR DELETE ON pgflurry.worker
-    FOR EACH ROW EXECUTE FUNCTION pgflurry.guard_worker();
-CREATE TRIGGER guard_worker_truncate BEFORE TRUNCATE ON pgflurry.worker
-    FOR EACH STATEMENT EXECUTE FUNCTION pgflurry.guard_worker();
-ALTER TABLE pgflurry.worker
-    ENABLE ALWAYS TRIGGER guard_worker,
-    ENABLE ALWAYS TRIGGER guard_worker_truncate;
 
 
 -- Who held a worker before its present holder: an ID names a worker and a time, and this says whose it was.
@@ -340,14 +289,12 @@ COMMENT ON SEQUENCE pgflurry.function_timeline IS
 'WAL timeline, as a number, on which the function last started; 0: none. '
 'Another one than the server''s means that marks may have been lost.';
 
--- A table to lock, because any role may take an advisory lock, but only the owner may lock this.
--- It never holds a row, so there is nothing to vacuum.
-CREATE TABLE pgflurry.function_lock (
-    nothing boolean
-        CONSTRAINT function_lock_stays_empty CHECK (false) NO INHERIT
-) WITH (autovacuum_enabled = false);
-COMMENT ON TABLE pgflurry.function_lock IS 'Locked by next_snowflake() while it starts a new tick; holds no rows.';
-COMMENT ON COLUMN pgflurry.function_lock.nothing IS 'Never used.';
+-- Any role may take an advisory lock, but only the owner may lock this. A view can be locked by name, and has nothing
+-- to maintain: ANALYZE of a table in a long transaction would hold its lock, and stop all draws.
+CREATE VIEW pgflurry.function_lock AS SELECT 1 AS x;
+COMMENT ON VIEW pgflurry.function_lock IS
+'Locked by next_snowflake() while it starts a new tick. A view, so nothing that maintains tables locks it.';
+COMMENT ON COLUMN pgflurry.function_lock.x IS 'Never used.';
 
 -- The same three things for the stand-in of next_snowflake(): the second lane, which draws while a session holds the
 -- first one's lock and does not go on.
@@ -359,13 +306,17 @@ CREATE SEQUENCE pgflurry.function_timeline_stand_in AS bigint MINVALUE 0 START 0
 COMMENT ON SEQUENCE pgflurry.function_timeline_stand_in IS
 'WAL timeline on which the stand-in last started. As pgflurry.function_timeline.';
 
-CREATE TABLE pgflurry.function_lock_stand_in (
-    nothing boolean
-        CONSTRAINT function_lock_stand_in_stays_empty CHECK (false) NO INHERIT
-) WITH (autovacuum_enabled = false);
-COMMENT ON TABLE pgflurry.function_lock_stand_in IS
-'Locked by the stand-in of next_snowflake() while it starts a new tick; holds no rows.';
-COMMENT ON COLUMN pgflurry.function_lock_stand_in.nothing IS 'Never used.';
+CREATE VIEW pgflurry.function_lock_stand_in AS SELECT 1 AS x;
+COMMENT ON VIEW pgflurry.function_lock_stand_in IS
+'Locked by the stand-in of next_snowflake() while it starts a new tick. A view, as pgflurry.function_lock.';
+COMMENT ON COLUMN pgflurry.function_lock_stand_in.x IS 'Never used.';
+
+REVOKE ALL ON pgflurry.function_lock, pgflurry.function_lock_stand_in FROM PUBLIC;
+
+-- A sequence, because a draw must see it whatever its snapshot is, and because its setting survives a crash.
+CREATE SEQUENCE pgflurry.closed AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
+COMMENT ON SEQUENCE pgflurry.closed IS
+'0: the database is open. Otherwise "pgflurry close" has closed it for good, at this generation of its namespace row.';
 
 -- What a step of the server's clock did to next_snowflake(): see pgflurry.snowflake_clock().
 -- Sequences, because a count must survive the rollback of the call that failed.
@@ -410,21 +361,6 @@ COMMENT ON COLUMN pgflurry.segment.step IS
 COMMENT ON COLUMN pgflurry.segment.description IS 'For people, at most 256 characters.';
 COMMENT ON COLUMN pgflurry.segment.update_time IS 'When numbers were last drawn or reserved.';
 
-CREATE FUNCTION pgflurry.guard_segment() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-BEGIN
-    RAISE EXCEPTION 'the numbers of tag % may not go back: max_id % to %',
-        quote_literal(OLD.biz_tag), OLD.max_id, NEW.max_id
-        USING ERRCODE = 'restrict_violation',
-              HINT = 'Numbers below max_id may exist. '
-                  'To begin anew delete the row, wait a minute until every proxy has noticed, and insert it again.';
-END $fn$;
-COMMENT ON FUNCTION pgflurry.guard_segment() IS 'Refuses, with SQLSTATE 23001, to lower the max_id of a tag.';
-
-CREATE TRIGGER guard_segment BEFORE UPDATE ON pgflurry.segment
-    FOR EACH ROW WHEN (NEW.max_id < OLD.max_id) EXECUTE FUNCTION pgflurry.guard_segment();
-ALTER TABLE pgflurry.segment ENABLE ALWAYS TRIGGER guard_segment;
-
 INSERT INTO pgflurry.segment (biz_tag, step, description)
     VALUES ('leaf-segment-test', 2000, 'to try next_segment()');
 
@@ -457,20 +393,6 @@ COMMENT ON COLUMN pgflurry.auto_increment.increment IS
 COMMENT ON COLUMN pgflurry.auto_increment."offset" IS 'First number, 1 to 65535: of this server alone.';
 COMMENT ON COLUMN pgflurry.auto_increment.last IS
 'The last number given, 0: none. Can be raised by hand, never lowered.';
-
-CREATE FUNCTION pgflurry.guard_auto_increment() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-BEGIN
-    RAISE EXCEPTION 'the numbers of % may not go back: last % to %', quote_literal(OLD.name), OLD.last, NEW.last
-        USING ERRCODE = 'restrict_violation',
-              HINT = 'Numbers up to the last one may exist. To begin anew delete the row and insert it again.';
-END $fn$;
-COMMENT ON FUNCTION pgflurry.guard_auto_increment() IS
-'Refuses, with SQLSTATE 23001, to lower the last number of a name.';
-
-CREATE TRIGGER guard_auto_increment BEFORE UPDATE ON pgflurry.auto_increment
-    FOR EACH ROW WHEN (NEW.last < OLD.last) EXECUTE FUNCTION pgflurry.guard_auto_increment();
-ALTER TABLE pgflurry.auto_increment ENABLE ALWAYS TRIGGER guard_auto_increment;
 
 -- Tickets, drawn as by REPLACE INTO. Each draw deletes one row and inserts one: as many dead rows as draws.
 -- A fixed threshold of autovacuum keeps the table small at any rate.
@@ -538,9 +460,112 @@ COMMENT ON COLUMN pgflurry.lock.expires_at IS
 'From this instant on, by the server''s clock, it is free whoever took it.';
 
 
+-- Which workers a role may lease: see pgflurry.grant_lease(). A role without a row may lease none, so a restore that
+-- loses rows gives no role more than it had.
+CREATE TABLE pgflurry.lease_range (
+    role    regrole   NOT NULL
+        CONSTRAINT lease_range_pkey PRIMARY KEY,
+    workers int4range NOT NULL
+        CONSTRAINT lease_range_has_workers CHECK (NOT isempty(workers))
+);
+
+COMMENT ON TABLE pgflurry.lease_range IS
+'Which workers a role, and each member of it, may lease. Without a row: none. The owner of the schema may lease all. '
+'Written by pgflurry.grant_lease().';
+COMMENT ON COLUMN pgflurry.lease_range.role IS 'The role; a new name of it changes nothing.';
+COMMENT ON COLUMN pgflurry.lease_range.workers IS 'The workers, such as [100,200): from 100 to 199; (,): all.';
+
+
+-- Who may log in to the ID database, the sessions of "pgflurry serve --id-database" that need no PostgreSQL.
+-- Both tables hold secrets: PUBLIC has no right on them, and pgflurry.grant_lease() gives a role the right to read.
+
+CREATE TABLE pgflurry.client (
+    name             text COLLATE "C" NOT NULL
+        CONSTRAINT client_pkey PRIMARY KEY
+        CONSTRAINT client_name_length CHECK (octet_length(name) BETWEEN 1 AND 63)
+        -- it stands in logs and in messages
+        CONSTRAINT client_name_has_no_control_characters CHECK (name !~ '[\u0001-\u001F\u007F]'),
+    verifier         text COLLATE "C"
+        CONSTRAINT client_verifier_length CHECK (octet_length(verifier) <= 512)
+        -- as PostgreSQL writes it in pg_authid: neither an md5 hash nor a password in clear text
+        -- \x3F is the question mark: tools that run this text would take one for a parameter
+        CONSTRAINT client_verifier_is_scram_sha_256 CHECK (verifier ~ (E'^SCRAM-SHA-256\\$[1-9][0-9]{0,8}:(\x3F=[^$])'
+            '([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)\x3F'
+            '\\$[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$')),
+    valid_until      timestamptz
+        CONSTRAINT client_valid_until_is_finite CHECK (isfinite(valid_until)),
+    connection_limit integer
+        CONSTRAINT client_connection_limit_is_not_negative CHECK (connection_limit >= 0),
+    created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
+    changed_at       timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+COMMENT ON TABLE pgflurry.client IS
+'Who may log in to the ID database, one row a client; kept by "pgflurry clients". '
+'Proxies read it every few seconds.';
+COMMENT ON COLUMN pgflurry.client.name IS 'The user that the client names when it connects: 1 to 63 bytes.';
+COMMENT ON COLUMN pgflurry.client.verifier IS
+'What is kept of its password, SCRAM-SHA-256 in the form of pg_authid.rolpassword; '
+'NULL: it logs in with a certificate alone.';
+COMMENT ON COLUMN pgflurry.client.valid_until IS 'The last instant at which it may log in; NULL: for ever.';
+COMMENT ON COLUMN pgflurry.client.connection_limit IS
+'How many sessions it may have at once on each proxy; NULL: any number.';
+COMMENT ON COLUMN pgflurry.client.created_at IS 'When the row was made.';
+COMMENT ON COLUMN pgflurry.client.changed_at IS 'When the row was last changed, or made; kept by a trigger.';
+
+CREATE FUNCTION pgflurry.note_client_change() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    NEW.created_at := OLD.created_at;
+    NEW.changed_at := clock_timestamp();
+    RETURN NEW;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.note_client_change() IS
+'Notes when a row of pgflurry.client changes. What a subscription brings along stays as it is.';
+
+CREATE TRIGGER note_client_change BEFORE UPDATE ON pgflurry.client
+    FOR EACH ROW EXECUTE FUNCTION pgflurry.note_client_change();
+
+
+-- A client without a row is asked for a proof, too, with a salt that this secret and its name determine. So nobody can
+-- tell from outside which names there are, whichever proxy he asks. "migrate up" writes the row, also where a dump was
+-- restored without its data.
+CREATE TABLE pgflurry.client_secret (
+    only_row boolean NOT NULL DEFAULT true
+        CONSTRAINT client_secret_pkey PRIMARY KEY
+        CONSTRAINT client_secret_has_one_row CHECK (only_row),
+    secret   bytea   NOT NULL
+        CONSTRAINT client_secret_has_32_bytes CHECK (octet_length(secret) = 32)
+);
+
+COMMENT ON TABLE pgflurry.client_secret IS
+'One row: the secret behind the salts that clients without an account are shown.';
+COMMENT ON COLUMN pgflurry.client_secret.only_row IS 'Always true: keeps the table at one row.';
+COMMENT ON COLUMN pgflurry.client_secret.secret IS
+'Random, 32 bytes. With another one the salts of unknown names change, which tells them from known ones.';
+
+
+-- What the owner grants on all his later tables (ALTER DEFAULT PRIVILEGES) is for tables of applications.
+DO $do$
+DECLARE
+    g record;
+BEGIN
+    FOR g IN
+        SELECT DISTINCT c.relname,
+               CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
+        FROM pg_class AS c, aclexplode(c.relacl) AS a
+        WHERE c.oid IN ('pgflurry.client'::regclass, 'pgflurry.client_secret'::regclass,
+                        'pgflurry.lease_range'::regclass) AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('REVOKE ALL ON pgflurry.%I FROM %s CASCADE', g.relname, g.grantee);
+    END LOOP;
+END $do$;
+
+
 -- Down
 
--- Rows that somebody put here, and that are in use, keep everything in place.
+-- Rows that somebody put here, and that are in use, keep everything in place. Nobody adds a client while it is decided.
+LOCK TABLE pgflurry.client IN ACCESS EXCLUSIVE MODE;
 DO $do$
 DECLARE
     used text;
@@ -552,20 +577,26 @@ BEGIN
         UNION ALL SELECT 'segment', count(*) FROM pgflurry.segment WHERE biz_tag <> 'leaf-segment-test'
         UNION ALL SELECT 'token', count(*) FROM pgflurry.token WHERE expires_at > clock_timestamp()
         UNION ALL SELECT 'lock', count(*) FROM pgflurry.lock
-            WHERE owner IS NOT NULL AND expires_at > clock_timestamp()) AS t
+            WHERE owner IS NOT NULL AND expires_at > clock_timestamp()
+        UNION ALL SELECT 'client', count(*) FROM pgflurry.client
+            WHERE valid_until IS NULL OR valid_until > clock_timestamp()) AS t
     WHERE rows > 0;
     IF used IS NOT NULL THEN
         RAISE EXCEPTION 'tables of schema pgflurry hold rows that are in use: %', used
             USING ERRCODE = 'restrict_violation',
-                  HINT = 'Removed, their numbers would begin anew, and tokens and locks would be forgotten. '
-                      'Delete the rows first, when none is needed any more.';
+                  HINT = 'Removed, their numbers would begin anew, tokens and locks would be forgotten, '
+                      'and nobody would know the passwords of clients any more. '
+                      'Delete the rows first, when none is needed, and each client with "pgflurry clients remove".';
     END IF;
 END $do$;
 
-DROP TABLE pgflurry.lock, pgflurry.token, pgflurry.counter, pgflurry.replace_sequence, pgflurry.auto_increment,
-    pgflurry.segment, pgflurry.function_lock_stand_in, pgflurry.function_lock, pgflurry.worker_history, pgflurry.worker,
-    pgflurry.namespace;
-DROP SEQUENCE pgflurry.clock_refusals, pgflurry.clock_waits, pgflurry.function_timeline_stand_in,
+DROP VIEW pgflurry.function_lock, pgflurry.function_lock_stand_in;
+DROP TABLE pgflurry.client_secret, pgflurry.client, pgflurry.lease_range, pgflurry.lock, pgflurry.token,
+    pgflurry.counter, pgflurry.replace_sequence, pgflurry.auto_increment, pgflurry.segment, pgflurry.worker_history,
+    pgflurry.worker, pgflurry.namespace;
+DROP SEQUENCE pgflurry.closed, pgflurry.clock_refusals, pgflurry.clock_waits, pgflurry.function_timeline_stand_in,
     pgflurry.mark_stand_in, pgflurry.function_timeline, pgflurry.mark;
-DROP FUNCTION pgflurry.guard_auto_increment(), pgflurry.guard_segment(), pgflurry.remember_holder(),
-    pgflurry.guard_worker(), pgflurry.guard_namespace();
+DROP FUNCTION pgflurry.note_client_change(), pgflurry.remember_holder();
+-- The guards came with the functions, and stayed until their tables were gone.
+DROP FUNCTION IF EXISTS pgflurry.guard_lease_range(), pgflurry.guard_closed(), pgflurry.guard_auto_increment(),
+    pgflurry.guard_segment(), pgflurry.guard_worker(), pgflurry.guard_namespace();

@@ -29,25 +29,32 @@ PERFORM pg_catalog.set_config(s.name, s.value, true) FROM (VALUES
 PERFORM pg_advisory_xact_lock(%d);  -- the lock of "pgflurry migrate"
 
 IF to_regclass('pgflurry.namespace') IS NOT NULL THEN
+    IF NOT EXISTS (SELECT FROM pg_attribute
+                   WHERE attrelid = to_regclass('pgflurry.migration') AND attname = 'number') THEN
+        RAISE EXCEPTION 'schema pgflurry was made by a program from before the first migration of this one, '
+            'and cannot be upgraded'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'Remove it with the program that made it: "pgflurry migrate down".';
+    END IF;
     IF to_regprocedure('pgflurry.revision()') IS NOT NULL THEN
         revision_found := pgflurry.revision();
     END IF;
-    IF greatest(revision_found, (SELECT max(m.version) FROM pgflurry.migration AS m)) > revision_made THEN
+    IF greatest(revision_found, (SELECT max(m.number) FROM pgflurry.migration AS m)) > revision_made THEN
         -- A newer version has already installed all of this. The script changes nothing.
         PERFORM set_config(s.name, s.value, true) FROM jsonb_each_text(settings_before) AS s (name, value);
         RETURN;
     ELSIF NOT EXISTS (SELECT FROM pgflurry.migration) THEN
         -- A dump of the schema alone (structure.sql) has restored the tables without rows. So no migration runs
         -- again, and the end of the script makes the rows.
-        INSERT INTO pgflurry.migration (version) SELECT generate_series(1, revision_found);
+        INSERT INTO pgflurry.migration (number) SELECT generate_series(1, revision_found);
     END IF;
 END IF;
 
 -- name: apply
-IF NOT EXISTS (SELECT FROM pgflurry.migration WHERE version = %d) THEN
+IF NOT EXISTS (SELECT FROM pgflurry.migration WHERE number = %d) THEN
 
 -- name: applied
-INSERT INTO pgflurry.migration (version) VALUES (%d);
+INSERT INTO pgflurry.migration (number) VALUES (%d);
 END IF;
 
 -- name: namespace

@@ -256,7 +256,7 @@ SELECT to_regclass('pgflurry.migration') IS NOT NULL;
 
 -- name: last_applied
 -- Reads the number of the last applied migration (0: none).
-SELECT coalesce(max(version), 0) FROM pgflurry.migration;
+SELECT coalesce(max(number), 0) FROM pgflurry.migration;
 
 -- name: take_worker
 -- Gives the function of this database another worker. $1 worker, $2 claim
@@ -485,11 +485,11 @@ WHERE here.datname = current_database() AND d.oid <> here.oid AND l.locktype = '
 
 -- name: record
 -- Records an applied migration. $1 its number
-INSERT INTO pgflurry.migration (version) VALUES ($1);
+INSERT INTO pgflurry.migration (number) VALUES ($1);
 
 -- name: applied
 -- Lists the applied migrations, and when each was applied.
-SELECT version, applied_at FROM pgflurry.migration;
+SELECT number, applied_at FROM pgflurry.migration;
 
 -- name: without_rows
 -- Reads whether the tables exist but no migration is recorded, as after the restore of a dump without data. Runs after
@@ -614,13 +614,13 @@ COMMENT ON SCHEMA pgflurry IS
 'and the inside of next_snowflake(). What every application calls is in public.';
 
 CREATE TABLE IF NOT EXISTS pgflurry.migration (
-    version    integer     NOT NULL
+    number     integer     NOT NULL
         CONSTRAINT migration_pkey PRIMARY KEY
-        CONSTRAINT migration_version_range CHECK (version > 0),
+        CONSTRAINT migration_number_range CHECK (number > 0),
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE pgflurry.migration IS 'Which migrations were applied to this schema; kept by "pgflurry migrate".';
-COMMENT ON COLUMN pgflurry.migration.version IS 'Number of the migration.';
+COMMENT ON COLUMN pgflurry.migration.number IS 'Number of the migration.';
 COMMENT ON COLUMN pgflurry.migration.applied_at IS 'When it was applied.';
 
 -- name: end_closing

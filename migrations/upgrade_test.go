@@ -3,7 +3,6 @@ package migrations_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +39,7 @@ const kept = `SELECT n::text FROM pgflurry.namespace n
 	UNION ALL SELECT (worker, kind, owner, term, reserved_until, node)::text FROM pgflurry.worker
 	UNION ALL SELECT s::text FROM pgflurry.segment s UNION ALL SELECT c::text FROM pgflurry.counter c
 	UNION ALL SELECT 'item ' || id FROM item
-	UNION ALL SELECT version || ' ' || applied_at FROM pgflurry.migration WHERE version = 1 ORDER BY 1`
+	UNION ALL SELECT number || ' ' || applied_at FROM pgflurry.migration WHERE number = 1 ORDER BY 1`
 
 func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
 	url := server.Migrated(t)
@@ -52,7 +51,7 @@ func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testin
 		INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('order', 5000); SELECT pgflurry.incr('visits');
 		REVOKE EXECUTE ON FUNCTION public.snowflake_ceil(timestamptz) FROM PUBLIC`)
 	before, last := server.Values[string](t, conn, kept), server.Value[int64](t, conn, "SELECT max(id) FROM item")
-	program := later(map[string]string{"00008_color.sql": color})
+	program := later(map[string]string{"00002_color.sql": color})
 	if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
@@ -108,18 +107,18 @@ func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testi
 	server.Do(t, conn, "CREATE TABLE taken_back (place serial, version int)")
 	const note = "INSERT INTO public.taken_back (version) VALUES (%d);\n"
 	program := later(map[string]string{
-		"00008_color.sql": color + fmt.Sprintf(note, 8),
+		"00002_color.sql": color + fmt.Sprintf(note, 2),
 		// depends on the one before, and keeps it from being reverted
-		"00009_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
-			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 9),
-		"00010_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",
+		"00003_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
+			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 3),
+		"00004_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",
 	})
 	for round := range 2 {
 		if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
 			t.Fatalf("%v (%s)", err, server.Hint(err))
 		}
-		if last := server.Value[int](t, conn, "SELECT pgflurry.revision()"); last != 10 {
-			t.Errorf("revision %d, expected 10: that of the migration that only has a number", last)
+		if last := server.Value[int](t, conn, "SELECT pgflurry.revision()"); last != 4 {
+			t.Errorf("revision %d, expected 4: that of the migration that only has a number", last)
 		}
 		if removed, err := migrations.Down(server.Within(t), url, false); removed || err == nil {
 			t.Errorf("the down of an older program: %v, %v", removed, err)
@@ -128,7 +127,7 @@ func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testi
 			t.Fatalf("down: %v, %v (%s)", removed, err, server.Hint(err))
 		}
 		order := server.Values[int](t, conn, "SELECT version FROM taken_back ORDER BY place")
-		if want := slices.Repeat([]int{9, 8}, round+1); !slices.Equal(order, want) {
+		if want := slices.Repeat([]int{3, 2}, round+1); !slices.Equal(order, want) {
 			t.Errorf("taken back in the order %d, expected %d", order, want)
 		}
 	}
@@ -193,51 +192,43 @@ func TestAMigrationLeavesNothingInASessionThatAPoolerGivesToOthers(t *testing.T)
 func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
-	program := map[string]string{"00008_color.sql": color, "00009_size.sql": broken}
+	program := map[string]string{"00002_color.sql": color, "00003_size.sql": broken}
 	for range 2 {
 		err := migrations.UpOfALaterProgram(server.Within(t), url, later(program))
-		server.Says(t, err, "applying 00009_size.sql: division by zero")
-		applied := server.Values[int](t, conn, "SELECT version FROM pgflurry.migration ORDER BY 1")
-		if !slices.Equal(applied, []int{1, 2, 3, 4, 5, 6, 7, 8}) {
+		server.Says(t, err, "applying 00003_size.sql: division by zero")
+		applied := server.Values[int](t, conn, "SELECT number FROM pgflurry.migration ORDER BY 1")
+		if !slices.Equal(applied, []int{1, 2}) {
 			t.Errorf("applied are %d", applied)
 		}
 		if server.Value[bool](t, conn, "SELECT to_regclass('pgflurry.size') IS NOT NULL") {
 			t.Error("half of the migration that failed stays")
 		}
 	}
-	program["00009_size.sql"] = size
+	program["00003_size.sql"] = size
 	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(program)); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
 	server.Do(t, conn, "SELECT n FROM pgflurry.size; SELECT next_snowflake()")
 }
 
-func TestRolesThatLeasedBeforeThereWereRangesLeaseOn(t *testing.T) {
+func TestMigrationInvariant8AnUpThatCannotLockATableSaysSoInsteadOfHoldingRenewalsUp(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	text, err := os.ReadFile("00006_lease_range.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	up, down, _ := strings.Cut(string(text), "\n-- Down\n")
-	for _, role := range []string{"leased_before", "leased_by_hand", "never_leased"} {
-		server.Role(t, url, role)
-	}
-	server.Do(t, conn, "CALL pgflurry.grant_lease('leased_before'); GRANT SELECT ON pgflurry.worker TO never_leased; "+
-		"GRANT SELECT, UPDATE ON pgflurry.worker TO leased_by_hand")
-	server.Do(t, conn, down)
-	server.Do(t, conn, up)
-	got := server.Values[string](t, conn, "SELECT role || ' ' || workers FROM pgflurry.lease_range ORDER BY 1")
-	if want := []string{"leased_before (,)", "leased_by_hand (,)"}; !slices.Equal(got, want) {
-		t.Errorf("ranges %q, expected %q", got, want)
+	program := later(map[string]string{"00002_color.sql": "SET LOCAL lock_timeout = '1s';\n" + color})
+	server.Do(t, conn, "BEGIN; SELECT FROM pgflurry.worker LIMIT 1") // as a dump does
+	err := migrations.UpOfALaterProgram(server.Within(t), url, program)
+	server.Says(t, err, "applying 00002_color.sql", "Run the same again")
+	server.Do(t, conn, "COMMIT")
+	if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
+		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
 }
 
 func TestASchemaFromBeforeTheFirstMigrationIsRefusedInASentence(t *testing.T) {
 	url := server.Database(t)
-	server.Exec(t, url, "CREATE SCHEMA pgflurry; CREATE TABLE pgflurry.migration "+
-		"(id int, version_id bigint NOT NULL, is_applied boolean NOT NULL, tstamp timestamp DEFAULT now()); "+
-		"INSERT INTO pgflurry.migration (version_id, is_applied) VALUES (0, true), (8, true)")
+	server.Exec(t, url, "CREATE SCHEMA pgflurry; CREATE TABLE pgflurry.namespace (); CREATE TABLE pgflurry.migration "+
+		"(version integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()); "+
+		"INSERT INTO pgflurry.migration SELECT generate_series(1, 7)")
 	_, status := migrations.Status(server.Within(t), url)
 	for did, err := range map[string]error{
 		"up": migrations.Up(server.Within(t), url, migrations.Settings{}), "status": status,
@@ -247,4 +238,9 @@ func TestASchemaFromBeforeTheFirstMigrationIsRefusedInASentence(t *testing.T) {
 			t.Errorf("%s: %v (%s)", did, err, server.Hint(err))
 		}
 	}
+	var text strings.Builder
+	if err := migrations.Print(&text, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	server.Refused(t, server.Connect(t, url), "55000", text.String())
 }

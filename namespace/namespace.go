@@ -46,7 +46,7 @@ type Namespace struct {
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
 // package migrations compares the two.
-const Revision = 7
+const Revision = 1
 
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.
@@ -58,7 +58,7 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64
-	var functions, others *string
+	var functions, others string
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
 		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
@@ -74,13 +74,11 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 			n.Database, err)
 		return Namespace{}, err
 	}
-	if functions != nil && others != nil {
-		if n.functions, err = parseMultirange(*functions); err != nil {
-			return Namespace{}, err
-		}
-		if n.Foreign, err = parseMultirange(*others); err != nil {
-			return Namespace{}, err
-		}
+	if n.functions, err = parseMultirange(functions); err != nil {
+		return Namespace{}, err
+	}
+	if n.Foreign, err = parseMultirange(others); err != nil {
+		return Namespace{}, err
 	}
 	if n.Region == nil {
 		return n, nil

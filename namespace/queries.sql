@@ -41,13 +41,9 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        (extract(epoch FROM n.skew) OPERATOR(pg_catalog.*) 1000000)::bigint,
        (extract(epoch FROM n.quarantine) OPERATOR(pg_catalog.*) 1000000)::bigint,
        n.acquire_after, coalesce(n.home, ''), n.disposable, n.claim::pg_catalog.text,
-       coalesce(n.installed_by, ''), pgflurry.revision(), pgflurry.serves_from(),
-       -- through jsonb: an older schema has no such column, and this gives NULL instead of an error
-       (pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'region')::integer,
+       coalesce(n.installed_by, ''), pgflurry.revision(), pgflurry.leases_from(), n.region,
        coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text,
        -- which database this is, only for comparison (empty: it makes no statement), and whether it is closed for good
        coalesce(pgflurry.place(), ''), pgflurry.is_closed(),
-       -- as the region
-       pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'function_workers',
-       pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'foreign_workers'
+       n.function_workers::pg_catalog.text, n.foreign_workers::pg_catalog.text
 FROM pgflurry.namespace AS n;

@@ -46,7 +46,7 @@ func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 // Kinds say which workers are no proxy's. In a database that has joined, they are as its home said when it last looked.
 type Kinds struct {
 	Foreign   Ranges // a generator of another kind gives IDs with them
-	functions Ranges // nil: an older schema, in which they are the first
+	functions Ranges
 }
 
 // FirstFree returns the first workers that no foreign generator has: those that a new namespace keeps for the functions
@@ -56,12 +56,7 @@ func FirstFree(all Range, foreign Ranges, databaseWorkers int) Ranges {
 }
 
 // Functions returns the workers that are for the functions of databases.
-func (n Namespace) Functions() Ranges {
-	if n.functions == nil { // a schema that knows no others
-		return FirstFree(n.Workers(), nil, n.DatabaseWorkers)
-	}
-	return n.functions
-}
+func (n Namespace) Functions() Ranges { return n.functions }
 
 // Proxies returns the workers that proxies lease.
 func (n Namespace) Proxies() Ranges {

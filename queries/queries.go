@@ -3,7 +3,7 @@
 //
 //	-- name: last_applied
 //	-- Reads the number of the last migration; 0: there is none.
-//	SELECT coalesce(max(version), 0) FROM pgflurry.migration;
+//	SELECT coalesce(max(number), 0) FROM pgflurry.migration;
 //
 // A line "-- name: …" begins a statement, which ends before the next such line. The comments below that line are sent
 // with it, so the log of a server shows them. Before the first one the file has only comments.

@@ -17,8 +17,6 @@ DROP FUNCTION IF EXISTS pgflurry.mend_sequences();
 DROP FUNCTION IF EXISTS pgflurry.unreadable_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.keep_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean, integer);
-DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
     integer, integer, text, uuid, boolean, integer, int4multirange, int4multirange);
 DROP FUNCTION IF EXISTS pgflurry.worker_kind(integer, int4multirange, int4multirange);
 DROP PROCEDURE IF EXISTS pgflurry.keep_guards();
@@ -32,10 +30,8 @@ DROP PROCEDURE IF EXISTS pgflurry.refuse_closed(text);
 DROP FUNCTION IF EXISTS pgflurry.is_closed();
 DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean, bigint);
 DROP FUNCTION IF EXISTS pgflurry.highest_tick();
-DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name, int4range);
 DROP FUNCTION IF EXISTS pgflurry.leasable(name);
-DROP FUNCTION IF EXISTS pgflurry.is_searched(oid);
 DROP PROCEDURE IF EXISTS pgflurry.identify();
 DROP PROCEDURE IF EXISTS pgflurry.begin_anew(boolean);
 DROP FUNCTION IF EXISTS pgflurry.first_draw(uuid, integer);
@@ -46,7 +42,7 @@ DROP FUNCTION IF EXISTS pgflurry.is_original();
 DROP FUNCTION IF EXISTS pgflurry.joins_are_known();
 DROP FUNCTION IF EXISTS pgflurry.place();
 DROP FUNCTION IF EXISTS pgflurry.why_copied();
-DROP FUNCTION IF EXISTS pgflurry.serves_from();
+DROP FUNCTION IF EXISTS pgflurry.leases_from();
 DROP FUNCTION IF EXISTS pgflurry.revision();
 DROP FUNCTION IF EXISTS pgflurry.next_generation(bigint);
 DROP FUNCTION IF EXISTS pgflurry.ticks_of(interval);

@@ -12,8 +12,6 @@ DECLARE
 BEGIN
     IF to_regprocedure('pgflurry.functions_in_public()') IS NOT NULL THEN
         before := pgflurry.functions_in_public();
-    ELSIF to_regprocedure('pgflurry.alias_names()') IS NOT NULL THEN
-        before := 'all';  -- an old program installed it, which had no such choice
     END IF;
     chosen := coalesce(asked, before, 'snowflake');
     EXECUTE format('CREATE OR REPLACE FUNCTION pgflurry.functions_in_public() RETURNS text '

@@ -194,6 +194,27 @@ END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_lease_range() IS
 'Refuses, with SQLSTATE 42501, to change pgflurry.lease_range, except by the owner.';
 
+CREATE OR REPLACE FUNCTION pgflurry.guard_segment() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    RAISE EXCEPTION 'the numbers of tag % may not go back: max_id % to %',
+        quote_literal(OLD.biz_tag), OLD.max_id, NEW.max_id
+        USING ERRCODE = 'restrict_violation',
+              HINT = 'Numbers below max_id may exist. '
+                  'To begin anew delete the row, wait a minute until every proxy has noticed, and insert it again.';
+END $fn$;
+COMMENT ON FUNCTION pgflurry.guard_segment() IS 'Refuses, with SQLSTATE 23001, to lower the max_id of a tag.';
+
+CREATE OR REPLACE FUNCTION pgflurry.guard_auto_increment() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    RAISE EXCEPTION 'the numbers of % may not go back: last % to %', quote_literal(OLD.name), OLD.last, NEW.last
+        USING ERRCODE = 'restrict_violation',
+              HINT = 'Numbers up to the last one may exist. To begin anew delete the row and insert it again.';
+END $fn$;
+COMMENT ON FUNCTION pgflurry.guard_auto_increment() IS
+'Refuses, with SQLSTATE 23001, to lower the last number of a name.';
+
 -- Every guard, and the statement that makes it.
 CREATE OR REPLACE FUNCTION pgflurry.guards(OUT made_on regclass, OUT name name, OUT made_by text) RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$

@@ -222,7 +222,6 @@ COMMENT ON FUNCTION pgflurry.highest_tick() IS
 'The tick of the highest ID in the bigint columns of this database whose default is next_snowflake(); '
 '0: there is none. Reads a column without an index from end to end.';
 
-DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean);  -- it has a parameter more since revision 5
 CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(
     although_it_looks_original boolean DEFAULT false, after_id bigint DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$

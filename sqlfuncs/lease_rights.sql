@@ -15,7 +15,6 @@ COMMENT ON FUNCTION pgflurry.leasable(name) IS
 'The workers that a role may lease: those that pgflurry.grant_lease() gave to it and to the roles it is a member of. '
 'The owner of the schema may lease all.';
 
-DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);  -- it has a parameter more since revision 6
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name, workers int4range DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE

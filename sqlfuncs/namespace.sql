@@ -7,9 +7,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 COMMENT ON FUNCTION pgflurry.worker_kind(integer, int4multirange, int4multirange) IS
 'The kind that the row of a worker has, by two columns of the namespace row.';
 
-DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean, integer);  -- it has two parameters more since revision 7
-
 CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_id uuid,
     new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,

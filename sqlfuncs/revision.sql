@@ -7,7 +7,7 @@ COMMENT ON FUNCTION pgflurry.revision() IS
 'Revision of schema pgflurry: the number of its last migration. '
 'A program that knows only an older one changes nothing here.';
 
-CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer
+CREATE OR REPLACE FUNCTION pgflurry.leases_from() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 1';
-COMMENT ON FUNCTION pgflurry.serves_from() IS
+COMMENT ON FUNCTION pgflurry.leases_from() IS
 'The oldest revision that a program must know to keep leases here.';

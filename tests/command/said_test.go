@@ -209,7 +209,7 @@ func TestThePrintedScriptRunsWithoutANotice(t *testing.T) {
 
 func TestASchemaWhoseFunctionsAreStillToComeIsNewerByItsMigrations(t *testing.T) {
 	url := server.Migrated(t)
-	server.Exec(t, url, fmt.Sprintf("INSERT INTO pgflurry.migration (version) VALUES (%d)", namespace.Revision+1))
+	server.Exec(t, url, fmt.Sprintf("INSERT INTO pgflurry.migration (number) VALUES (%d)", namespace.Revision+1))
 	for _, line := range [][]string{{"up"}, {"status"}, {"down"}} {
 		run(t, append([]string{"migrate"}, append(line, "--database", url)...)...).
 			is(t, 3, fmt.Sprintf("has revision %d, and this program knows revision %d", namespace.Revision+1,

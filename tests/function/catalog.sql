@@ -25,7 +25,7 @@ SELECT format('%s %s', seqrelid::regclass,
 		(seqtypid, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle))
 	FROM pg_sequence
 UNION ALL
-SELECT 'migration ' || version FROM pgflurry.migration
+SELECT 'migration ' || number FROM pgflurry.migration
 UNION ALL
 SELECT format('%s', (w.worker, w.kind, w.owner IS NULL, w.term, w.reserved_until, w.retired_at,
 		w.node = current_database()))

@@ -70,7 +70,7 @@ func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 		}
 	}
 	conn := server.Connect(t, url)
-	if n := value[int](t, conn, "SELECT count(*) - count(DISTINCT version) FROM pgflurry.migration"); n != 0 {
+	if n := value[int](t, conn, "SELECT count(*) - count(DISTINCT number) FROM pgflurry.migration"); n != 0 {
 		t.Errorf("%d migrations were applied a second time", n)
 	}
 	if held := value[int](t, conn, "SELECT count(*) FROM pgflurry.worker WHERE term > 0"); held != 1 {

@@ -139,28 +139,6 @@ func TestAFunctionOfTheUsersOwnSurvivesTheStepToFewerNames(t *testing.T) {
 	}
 }
 
-func TestADatabaseOfAnEarlierProgramKeepsItsNamesUntilSomebodyAsksForFewer(t *testing.T) {
-	t.Parallel()
-	url := server.MigratedWith(t, all)
-	conn := server.Connect(t, url)
-	// as revision 3 left it, which remembers no choice of names
-	run(t, conn, `CREATE OR REPLACE FUNCTION pgflurry.alias_names() RETURNS SETOF text
-			LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
-				SELECT * FROM (VALUES ('next_segment'), ('incr'), ('snowflake_text')) AS names (name) $fn$;
-		CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
-			LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 3';
-		DELETE FROM pgflurry.migration WHERE version = 4;
-		DROP FUNCTION public.unlock(text, text), pgflurry.functions_in_public()`)
-	state, err := migrations.Status(within(t), url)
-	if err != nil || state.Public != "" || state.InPlace() {
-		t.Errorf("before the migration: %+v, %v", state, err)
-	}
-	up(t, url, migrations.Settings{})
-	hasInPublic(t, url, true)
-	up(t, url, snowflake)
-	hasInPublic(t, url, false)
-}
-
 func TestACopyOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 	t.Parallel()
 	url := server.MigratedWith(t, all)

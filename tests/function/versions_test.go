@@ -20,7 +20,7 @@ func newer(t testing.TB, url string, serves int) {
 	t.Helper()
 	server.Exec(t, url, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
 		LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
-		CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer
+		CREATE OR REPLACE FUNCTION pgflurry.leases_from() RETURNS integer
 			LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
 		UPDATE pgflurry.namespace SET installed_by = '9.8.7'`, namespace.Revision+1, serves))
 }

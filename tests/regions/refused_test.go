@@ -212,28 +212,3 @@ func TestTheSmallestRegionHasAFunctionAndAProxy(t *testing.T) {
 	}
 	server.Do(t, server.Connect(t, url), "SELECT next_snowflake()")
 }
-
-func TestAnUpThatCannotLockTheNamespaceSaysSoInsteadOfHoldingRenewalsUp(t *testing.T) {
-	url := server.Migrated(t)
-	server.Exec(t, url, before)
-	conn := server.Connect(t, url)
-	server.Do(t, conn, "BEGIN; SELECT FROM pgflurry.namespace") // as a dump does
-	err := migrations.Up(server.Within(t), url, migrations.Settings{})
-	server.Says(t, err, "applying 00003_region.sql", "Run the same again")
-	server.Do(t, conn, "COMMIT")
-	up(t, url, migrations.Settings{})
-	if seen := seenAt(t, url); seen.Region != nil {
-		t.Errorf("the upgrade has made it region %d", *seen.Region)
-	}
-}
-
-// before takes a schema back to before regions. What later revisions brought stays.
-const before = `ALTER TABLE pgflurry.namespace DROP COLUMN region;
-	ALTER TABLE pgflurry.namespace
-		ADD CONSTRAINT namespace_database_workers_leave_room
-			CHECK (database_workers BETWEEN 1 AND (1 << (datacenter_bits + worker_bits)) - 1),
-		DROP CONSTRAINT namespace_function_worker_is_a_database_worker,
-		ADD CONSTRAINT namespace_function_worker_is_a_database_worker
-			CHECK (function_worker BETWEEN 0 AND database_workers - 1);
-	DELETE FROM pgflurry.migration WHERE version = 3;
-	CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 2'`

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -15,26 +14,6 @@ import (
 
 // These tests make an older schema by removing something, and a later one by changing the functions that report what is
 // installed.
-
-// first takes a schema back to revision 1, which has no clients.
-const first = `DROP TABLE pgflurry.client, pgflurry.client_secret; DROP FUNCTION pgflurry.note_client_change();
-	ALTER TABLE pgflurry.namespace DROP COLUMN region;
-	DELETE FROM pgflurry.migration WHERE version > 1; CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 1'`
-
-func TestAProxyNeedsNoClientsUnlessItServesThem(t *testing.T) {
-	direct := server.Migrated(t)
-	server.Exec(t, direct, first)
-	p := program.Serve(t, direct, "clientless")
-	if worker := drawWorker(t, server.Connect(t, p.URL)); worker < functions {
-		t.Errorf("worker %d has answered; expected the proxy's", worker)
-	}
-	list := exec.Command(program.Path(t), "clients", "list", "--database", direct)
-	out, err := list.CombinedOutput()
-	if err == nil || list.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "pgflurry migrate up") {
-		t.Errorf("clients list: %v, it says\n%s", err, out)
-	}
-}
 
 func TestAProxyThatIsNewerThanTheSchemaRelaysUntilTheMigrationHasRun(t *testing.T) {
 	direct := server.Migrated(t)
@@ -61,7 +40,7 @@ func TestAProxyThatRunsGoesOnWhateverALaterSchemaSays(t *testing.T) {
 	p := program.Serve(t, direct, "running", "--window", "1s")
 	server.Exec(t, direct, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
 			LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %[1]d';
-		CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer
+		CREATE OR REPLACE FUNCTION pgflurry.leases_from() RETURNS integer
 			LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %[1]d';
 		ALTER TABLE pgflurry.worker ADD COLUMN made_later text;
 		ALTER TABLE pgflurry.namespace ADD COLUMN made_later text`,
