@@ -47,6 +47,7 @@ Exit codes:
 	root.AddCommand(newClose())
 	root.AddCommand(newOpen())
 	root.AddCommand(newWorkers())
+	root.AddCommand(newBackfill())
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())
