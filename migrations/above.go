@@ -42,6 +42,19 @@ func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *i
 		*id, layout.Time(tick-1).UTC().Format(form), layout.Full(), now.UTC().Format(form))
 }
 
+// othersBefore writes into the rows of a new namespace that another generator gave IDs up to this one, with any worker.
+// So no backfill gives one of those. The function begins now, and needs no such mark.
+func othersBefore(ctx context.Context, d *database, layout generator.Layout, id int64) error {
+	tick, err := tickAfter(layout, id)
+	if err != nil {
+		return err
+	}
+	if _, err := d.conn.Exec(ctx, sql.OthersBefore, tick); err != nil {
+		return failed("writing down where the IDs of the other generator end", err)
+	}
+	return nil
+}
+
 // adviceAbove says with which epoch the first ID would be above.
 func adviceAbove(layout generator.Layout, begins, now time.Time) string {
 	const other = "If another generator gave it, docs/from-another-generator.md has its layout and epoch. "

@@ -27,6 +27,7 @@ var sql = queries.Read[struct {
 	RestartQuarantine, Restart                                                    string
 	Rests                                                                         string
 	Identify, NewNamespace, CreateNamespace                                       string
+	OthersBefore                                                                  string
 	Unlogged, Unreadable, Standbys, Checkpoint                                    string
 	JoinsClosed, Drawers, LockTables                                              string
 	Bootstrap, EndClosing, Installed                                              string

@@ -557,6 +557,11 @@ CALL pgflurry.new_namespace(true, $1);
 CALL pgflurry.create_namespace($9, $1, $2, $3, $4, $5, $6 * interval '1 ms', $7, $10, NULL, new_disposable => $8,
     new_region => $11, new_foreign_workers => $12::text::int4multirange);
 
+-- name: others_before
+-- Raises the marks of a new namespace: another generator has given IDs before. $1 tick after the highest of them
+UPDATE pgflurry.worker AS w SET reserved_until = $1 FROM pgflurry.namespace AS n
+WHERE w.worker <> n.function_worker AND w.reserved_until < $1;
+
 -- name: unlogged
 -- Lists the unlogged sequences of pgflurry by oid: a sequence that was recreated has a new one.
 SELECT c.oid::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -134,8 +134,16 @@ func found(ctx context.Context, d *database, s Settings, h *home) error {
 	if err := firstAbove(ctx, d, layout, s.AfterID); err != nil {
 		return err
 	}
-	if err := create(ctx, d, s, layout); err != nil || !anew {
+	if err := create(ctx, d, s, layout); err != nil {
 		return err
+	}
+	if s.AfterID != nil {
+		if err := othersBefore(ctx, d, layout, *s.AfterID); err != nil {
+			return err
+		}
+	}
+	if !anew {
+		return nil
 	}
 	return beginInstead(ctx, d)
 }

@@ -111,6 +111,21 @@ func TestBackfillWaitsForATimeThatIsOver(t *testing.T) {
 	backfilled(t, url).is(t, 0)
 }
 
+func TestABackfillGivesNoIDOfTheTimeInWhichAnotherGeneratorGaveIDs(t *testing.T) {
+	t.Parallel()
+	const ofJune = 44_668_800_000 << 22 // 2025-06-01 in the default layout
+	url := server.Database(t)
+	run(t, "migrate", "up", "--database", url, "--after-id", fmt.Sprint(ofJune)).is(t, 0)
+	conn := server.Connect(t, url)
+	rows(t, conn, 10, "'2025-05-05'::timestamptz + n * interval '1 s'")
+	backfilled(t, url, "--nothing-lost").is(t, 1, "each free worker was used until 2025-06-01T00:00:00.001Z")
+	server.Do(t, conn, "UPDATE item SET created_at = created_at + interval '1 month'")
+	backfilled(t, url).is(t, 0)
+	if !server.Value[bool](t, conn, "SELECT min(new_id) > $1 AND next_snowflake() > $1 FROM item", int64(ofJune)) {
+		t.Error("an ID is not above that of the other generator")
+	}
+}
+
 func TestBackfillNeedsTheRightsThatItsHelpNames(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
