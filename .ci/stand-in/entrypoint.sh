@@ -5,11 +5,11 @@ set -eu
 PGDATA=${PGDATA:-/var/lib/postgresql/data}
 mkdir -p "$PGDATA"
 if [ "$(id -u)" = 0 ]; then
-	chown -R postgres: "$PGDATA"
+	chown -R postgres:postgres "$PGDATA"
 	chmod 700 "$PGDATA"
-	exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
+	exec su -s "$0" postgres "$@"
 fi
-if ! getent passwd "$(id -u)" >/dev/null; then
+if ! grep -q "^[^:]*:[^:]*:$(id -u):" /etc/passwd; then
 	# PostgreSQL needs an entry in passwd. The official image fakes one, too.
 	echo "stand-in:x:$(id -u):$(id -g)::/:/bin/sh" >>/etc/passwd
 fi

@@ -19,8 +19,8 @@ type serveOptions struct {
 // add adds all flags to a command.
 func (o *serveOptions) add(flags *pflag.FlagSet) {
 	for _, r := range config.Rows(hostname()) {
-		if r.Name == "listen" && givenListen != "" {
-			r.Default = givenListen
+		if r.Name == "listen" {
+			r.Default = usualListen
 		}
 		switch to := r.To(&o.given).(type) {
 		case *string:
@@ -39,10 +39,6 @@ func (o *serveOptions) add(flags *pflag.FlagSet) {
 	o.given.Host = hostname()
 	collect(flags)
 }
-
-// givenListen is the default of --listen, if the builder gives it: -ldflags "-X main.givenListen=…". The image does so:
-// nobody outside a container reaches its loopback. A variable in the image would win over a configuration file.
-var givenListen string
 
 // usual is the default of a row.
 func usual[T any](r config.Row) T {

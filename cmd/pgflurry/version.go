@@ -14,9 +14,9 @@ func version() string { return readBuild().version() }
 // longVersion is the build in full, for people.
 func longVersion() string { return readBuild().String() }
 
-// givenRevision is the commit, if the builder gives it: -ldflags "-X main.givenRevision=…". docker/Dockerfile does so:
-// the Go tool sees no version control there.
-var givenRevision string
+// givenRevision is the commit, and givenVersion the version, if the builder gives them: -ldflags
+// "-X main.givenRevision=…". docker/build does so: the Go tool sees no version control where the image is built.
+var givenRevision, givenVersion string
 
 // build is what the Go tool records in a program.
 type build struct {
@@ -34,7 +34,9 @@ func readBuild() build {
 	if !ok {
 		return build{}
 	}
-	return buildOf(info, givenRevision)
+	b := buildOf(info, givenRevision)
+	b.module = cmp.Or(givenVersion, b.module)
+	return b
 }
 
 func buildOf(info *debug.BuildInfo, given string) (b build) {
