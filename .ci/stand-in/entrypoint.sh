@@ -7,7 +7,7 @@ mkdir -p "$PGDATA"
 if [ "$(id -u)" = 0 ]; then
 	chown -R postgres:postgres "$PGDATA"
 	chmod 700 "$PGDATA"
-	exec su -s "$0" postgres "$@"
+	exec su -s "$0" -- postgres "$@"
 fi
 if ! grep -q "^[^:]*:[^:]*:$(id -u):" /etc/passwd; then
 	# PostgreSQL needs an entry in passwd. The official image fakes one, too.
