@@ -14,6 +14,7 @@ import (
 
 	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
+	"pgflurry/tests/support/packet"
 )
 
 // client is one, played by a test.
@@ -39,16 +40,7 @@ func (h *hall) comes(config *tls.Config) *client {
 	return &client{t: h.t, conn: conn}
 }
 
-// hello is a startup packet.
-func hello(version uint32, pairs ...string) []byte {
-	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, version)
-	for _, text := range pairs {
-		b = append(append(b, text...), 0)
-	}
-	b = append(b, 0)
-	binary.BigEndian.PutUint32(b, uint32(len(b)))
-	return b
-}
+var hello = packet.Startup
 
 // wanted is what a startup packet asks for; the proxy hands on no other packets.
 func wanted(t testing.TB, packet []byte) *wire.Startup {

@@ -16,6 +16,7 @@ import (
 
 	"pgflurry/draw"
 	"pgflurry/proxy/statement"
+	"pgflurry/tests/support/packet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -223,12 +224,7 @@ func message(kind byte, body ...[]byte) []byte {
 }
 
 func startup(parameters ...string) []byte {
-	body := binary.BigEndian.AppendUint32(nil, 3<<16)
-	for _, p := range parameters {
-		body = append(append(body, p...), 0)
-	}
-	body = append(body, 0)
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body)+4)), body...)
+	return packet.Startup(3<<16, parameters...)
 }
 
 func z(text string) []byte { return append([]byte(text), 0) }

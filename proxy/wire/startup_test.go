@@ -6,16 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/support/packet"
 )
 
-// hello is a StartupMessage.
-func hello(version uint32, pairs ...string) []byte {
-	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, version)
-	for _, text := range pairs {
-		b = append(append(b, text...), 0)
-	}
-	return resized(append(b, 0))
-}
+var hello = packet.Startup
 
 // resized gives a packet its length.
 func resized(b []byte) []byte {

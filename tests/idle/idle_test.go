@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/program"
 )
 
@@ -129,14 +130,8 @@ func work(address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	var hello []byte
-	for _, p := range []string{
-		"user", "ann", "database", "app", "application_name", "idle", "client_encoding", "UTF8", "",
-	} {
-		hello = append(append(hello, p...), 0)
-	}
-	hello = append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(hello)+8)), 3<<16),
-		hello...)
+	hello := packet.Startup(3<<16, "user", "ann", "database", "app", "application_name", "idle",
+		"client_encoding", "UTF8")
 	in := bufio.NewReaderSize(conn, 512)
 	for _, said := range [][]byte{
 		hello, message('Q', "SELECT next_snowflake()\x00"),

@@ -25,6 +25,7 @@ import (
 	"pgflurry/proxy/pgtls"
 	verifiers "pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/proxytest"
 )
 
@@ -158,13 +159,8 @@ var errNoPlace = errors.New("too many connections")
 
 // logIn logs in by SCRAM-SHA-256, up to the first ReadyForQuery.
 func logIn(conn net.Conn, in *bufio.Reader, as *scram.ClientConversation) error {
-	hello := binary.BigEndian.AppendUint32(nil, 3<<16)
-	for _, p := range []string{
-		"user", idUser, "database", idDatabase, "application_name", "idle", "client_encoding", "UTF8", "",
-	} {
-		hello = append(append(hello, p...), 0)
-	}
-	said := append(binary.BigEndian.AppendUint32(nil, uint32(len(hello)+4)), hello...)
+	said := packet.Startup(3<<16, "user", idUser, "database", idDatabase, "application_name", "idle",
+		"client_encoding", "UTF8")
 	for {
 		if _, err := conn.Write(said); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"pgflurry/account"
 	"pgflurry/idserver"
 	"pgflurry/proxy/scram"
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/server"
 )
 
@@ -59,16 +60,6 @@ func (x *talk) rest() {
 			return
 		}
 	}
-}
-
-func packet(version uint32, pairs ...string) []byte {
-	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, version)
-	for _, text := range pairs {
-		b = append(append(b, text...), 0)
-	}
-	b = append(b, 0)
-	binary.BigEndian.PutUint32(b, uint32(len(b)))
-	return b
 }
 
 func message(kind byte, body string) []byte {
@@ -143,7 +134,7 @@ func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
 	at := start(t, database, parameters, nil, func(s *idserver.Settings) { s.Accounts = accounts.get })
 	parsed := server.Parse(t, url)
 	askedFirst := &talk{conn: dial(t, parsed.Host)}
-	askedFirst.conn.Write(packet(3<<16, "user", "idlogin_one", "database", database))
+	askedFirst.conn.Write(packet.Startup(3<<16, "user", "idlogin_one", "database", database))
 	askedFirst.logIn("right")
 	for _, line := range askedFirst.told {
 		if quoted, is := strings.CutPrefix(line, "S "); is {
@@ -160,9 +151,9 @@ func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
 	}
 
 	in := func(pairs ...string) []byte {
-		return packet(3<<16, append([]string{"user", "idlogin_one", "database", database}, pairs...)...)
+		return packet.Startup(3<<16, append([]string{"user", "idlogin_one", "database", database}, pairs...)...)
 	}
-	as := func(role string) []byte { return packet(3<<16, "user", role, "database", database) }
+	as := func(role string) []byte { return packet.Startup(3<<16, "user", role, "database", database) }
 	const begins, proof = "n,,n=,r=abc", ",p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 	plain := func(first string, more ...[]byte) func(*talk) {
 		return sends(append([][]byte{initial(scram.Plain, first)}, more...)...)
@@ -187,8 +178,8 @@ func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
 		"an option without value":  {in("options", "-c geqo"), knows("right")},
 		"a long option without it": {in("options", "--geqo"), knows("right")},
 		"a bad value":              {in("IntervalStyle", "klingon"), knows("right")},
-		"no user":                  {packet(3<<16, "database", database), (*talk).rest},
-		"an empty user":            {packet(3<<16, "user", "", "database", database), (*talk).rest},
+		"no user":                  {packet.Startup(3<<16, "database", database), (*talk).rest},
+		"an empty user":            {packet.Startup(3<<16, "user", "", "database", database), (*talk).rest},
 		"bad replication":          {in("replication", "maybe"), (*talk).rest},
 		"no replication":           {in("replication", "no"), knows("right")},
 		"an extension":             {in("_pq_.x", "1"), knows("right")},

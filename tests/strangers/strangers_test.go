@@ -2,7 +2,6 @@ package strangers
 
 import (
 	"crypto/tls"
-	"encoding/binary"
 	"net"
 	"os/exec"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
@@ -33,12 +33,6 @@ const (
 	// patience limits every wait. Only a proxy that fails comes near it.
 	patience = 60 * time.Second
 )
-
-// packet returns a first packet.
-func packet(code uint32, body string) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))
-	return append(binary.BigEndian.AppendUint32(b, code), body...)
-}
 
 // clientHello returns the first message of a TLS handshake.
 func clientHello(t *testing.T) []byte {
@@ -76,15 +70,15 @@ func TestStrangersExhaustNothing(t *testing.T) {
 		{name: "silent"},
 		{
 			name: "half a startup packet",
-			says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00")[:20],
+			says: packet.Startup(version, "user", "stranger", "database", database)[:20],
 		},
-		{name: "half a CancelRequest", says: packet(cancelRequest, "\x00\x00\x00\x01")},
-		{name: "CancelRequests of nothing", says: packet(cancelRequest, "\x00\x00\x00\x01\x00\x00\x00\x02")},
-		{name: "SSLRequest and nothing", says: packet(sslRequest, ""), flags: secure},
+		{name: "half a CancelRequest", says: packet.First(cancelRequest, "\x00\x00\x00\x01")},
+		{name: "CancelRequests of nothing", says: packet.First(cancelRequest, "\x00\x00\x00\x01\x00\x00\x00\x02")},
+		{name: "SSLRequest and nothing", says: packet.First(sslRequest, ""), flags: secure},
 		{name: "half a ClientHello", says: hello[:len(hello)/2], flags: secure},
 		{name: "half a handshake", says: hello, flags: secure},
 		{
-			name: "no password", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00"),
+			name: "no password", says: packet.Startup(version, "user", "stranger", "database", database),
 			flags: []string{"--max-connections", "10"},
 		},
 	} {

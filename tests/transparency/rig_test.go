@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/proxy"
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/proxytest"
 	"pgflurry/tests/support/server"
@@ -61,16 +62,7 @@ func dial(t testing.TB, address string) *raw {
 	return &raw{t: t, conn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 64<<10)}
 }
 
-// hello returns a StartupMessage of any version, with the parameters in this order.
-func hello(version uint32, parameters ...string) []byte {
-	b := binary.BigEndian.AppendUint32(make([]byte, 4), version)
-	for _, p := range parameters {
-		b = append(append(b, p...), 0)
-	}
-	b = append(b, 0)
-	binary.BigEndian.PutUint32(b, uint32(len(b)))
-	return b
-}
+var hello = packet.Startup
 
 const version30 = 3 << 16
 

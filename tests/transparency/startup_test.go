@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/scripted"
 	"pgflurry/tests/support/server"
 )
@@ -212,10 +213,6 @@ func TestAFirstPacketThatPostgreSQLRefusesIsRefusedByTheSameBytes(t *testing.T) 
 	direct := server.Database(t)
 	at, p := through(t, direct)
 	d, u := server.Parse(t, direct), server.Parse(t, at)
-	packet := func(code uint32, body string) []byte {
-		b := binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))
-		return append(binary.BigEndian.AppendUint32(b, code), body...)
-	}
 	const cancel = 80877102
 	silent := map[string][]byte{
 		"a message in place of a packet": append([]byte{'X'}, 0, 0, 0, 4),
@@ -226,24 +223,24 @@ func TestAFirstPacketThatPostgreSQLRefusesIsRefusedByTheSameBytes(t *testing.T) 
 		"a length without a code":        {0, 0, 0, 7},
 		"a length one too long":          binary.BigEndian.AppendUint32(nil, 10_005),
 		"a negative length":              {0xff, 0xff, 0xff, 0xff},
-		"a CancelRequest without a key":  packet(cancel, ""),
-		"a CancelRequest cut short":      packet(cancel, "\x00\x00\x00\x01"),
-		"a CancelRequest of 400 bytes":   packet(cancel, strings.Repeat("\x00", 392)),
+		"a CancelRequest without a key":  packet.First(cancel, ""),
+		"a CancelRequest cut short":      packet.First(cancel, "\x00\x00\x00\x01"),
+		"a CancelRequest of 400 bytes":   packet.First(cancel, strings.Repeat("\x00", 392)),
 	}
 	said := map[string][]byte{
-		"nothing but the version":         packet(version30, ""),
-		"a name without an end":           packet(version30, "user"),
-		"a value without an end":          packet(version30, "user\x00ann"),
-		"a name without a value":          packet(version30, "user\x00"),
-		"no terminator":                   packet(version30, "user\x00ann\x00"),
-		"bytes behind the terminator":     packet(version30, "user\x00ann\x00\x00\x00\x00"),
-		"protocol 1":                      packet(1<<16, "\x00"),
-		"protocol 2":                      packet(2<<16, "user\x00ann\x00\x00"),
-		"protocol 4":                      packet(4<<16, "user\x00ann\x00\x00"),
-		"a request nobody knows":          packet(80877102+100, ""),
-		"a version of nobody's":           packet(1234<<16, "\x00"),
-		"a negative version":              packet(0xffff0000, "\x00"),
-		"protocol 4 behind an SSLRequest": packet(4<<16, "user\x00ann\x00\x00"),
+		"nothing but the version":         packet.First(version30, ""),
+		"a name without an end":           packet.First(version30, "user"),
+		"a value without an end":          packet.First(version30, "user\x00ann"),
+		"a name without a value":          packet.First(version30, "user\x00"),
+		"no terminator":                   packet.First(version30, "user\x00ann\x00"),
+		"bytes behind the terminator":     packet.First(version30, "user\x00ann\x00\x00\x00\x00"),
+		"protocol 1":                      packet.First(1<<16, "\x00"),
+		"protocol 2":                      packet.First(2<<16, "user\x00ann\x00\x00"),
+		"protocol 4":                      packet.First(4<<16, "user\x00ann\x00\x00"),
+		"a request nobody knows":          packet.First(80877102+100, ""),
+		"a version of nobody's":           packet.First(1234<<16, "\x00"),
+		"a negative version":              packet.First(0xffff0000, "\x00"),
+		"protocol 4 behind an SSLRequest": packet.First(4<<16, "user\x00ann\x00\x00"),
 	}
 	for name, first := range silent {
 		if want, got := verbatim(t, d.Host, first), verbatim(t, u.Host, first); want != "" || got != "" {
