@@ -25,8 +25,8 @@ type Answers struct {
 type Sessions struct {
 	Now    int   // that have reached upstream
 	Opened int64 // that ever did; those of Closed and Now add up to it
-	// Open has the connections of clients by what they do. Together with those of the ID database they are the ones
-	// that --max-connections limits.
+	// Open has the connections of clients by what they do; IDDatabase has its own. --max-connections limits those that
+	// have a connection to upstream.
 	//
 	//	login           accepted, before its first ReadyForQuery; includes cancel requests
 	//	idle            outside a transaction, and upstream owes nothing
