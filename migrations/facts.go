@@ -53,14 +53,14 @@ func (f facts) mayMigrate() error {
 	case f.recovery:
 		return refuse("Give the URL of the primary.", "the server of database %q is a standby: it takes no writes",
 			f.database)
-	case !f.hasSchema && !f.mayCreateSchema:
-		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;",
-			pgx.Identifier{f.database}.Sanitize(), role),
-			"role %q may not create schema pgflurry in database %q", f.role, f.database)
 	case !f.ownsSchema:
 		return refuse("Run the migration as that role, or as a member of it.",
 			"schema pgflurry of database %q belongs to role %q, and %q is not a member of it",
 			f.database, f.schemaOwner, f.role)
+	case !f.mayCreateSchema: // CREATE SCHEMA IF NOT EXISTS asks for it, whether the schema exists or not
+		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;",
+			pgx.Identifier{f.database}.Sanitize(), role),
+			"role %q may not create schema pgflurry in database %q", f.role, f.database)
 	case !f.hasPublic:
 		return refuse("Run: CREATE SCHEMA public;", "database %q has no schema public, where next_snowflake() belongs",
 			f.database)

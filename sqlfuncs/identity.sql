@@ -197,7 +197,7 @@ COMMENT ON PROCEDURE pgflurry.identify() IS
 -- Which tick the IDs of this database's tables have reached, as far as it can be read. Only columns whose default is
 -- next_snowflake() are looked at.
 CREATE OR REPLACE FUNCTION pgflurry.highest_tick() RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $fn$
 DECLARE
     c       record;
     id      bigint;
@@ -217,10 +217,15 @@ BEGIN
                                             FROM pgflurry.namespace AS n));
     END LOOP;
     RETURN highest;
+EXCEPTION WHEN insufficient_privilege THEN
+    RAISE EXCEPTION 'the highest ID of % cannot be read: %', c.relation, SQLERRM
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'Run it as a role that may read each row of it, or say which ID of all tables is the highest: '
+                  'CALL pgflurry.new_namespace(after_id => ID), or pgflurry migrate up --new-namespace --after-id ID.';
 END $fn$;
 COMMENT ON FUNCTION pgflurry.highest_tick() IS
 'The tick of the highest ID in the bigint columns of this database whose default is next_snowflake(); '
-'0: there is none. Reads a column without an index from end to end.';
+'0: there is none. Reads a column without an index from end to end. Error 42501 if a policy hides rows from the role.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(
     although_it_looks_original boolean DEFAULT false, after_id bigint DEFAULT NULL)
