@@ -14,7 +14,7 @@ func tickAfter(layout generator.Layout, id int64) (int64, error) {
 	if tick >= 1<<layout.TimestampBits {
 		return 0, contradicts("Choose a layout with more timestamp bits, or with more bits in all. "+
 			"If another generator gave it, docs/from-another-generator.md has its layout.",
-			"--after-id %d is above every ID of layout %s", id, layout)
+			"ID %d is above every ID of layout %s", id, layout)
 	}
 	return tick, nil
 }

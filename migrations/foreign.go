@@ -122,7 +122,8 @@ func beginsAbove(
 	ctx context.Context, d *database, afterID *int64, present namespace.Namespace, fewer namespace.Ranges,
 ) (int64, error) {
 	if afterID == nil {
-		return 0, contradicts("Stop that generator for good. Then add --after-id with the highest ID that it gave.",
+		return 0, contradicts("Stop that generator for good. Then add --after-id with the highest ID that it "+
+			"gave, or --after-table with the column that has it.",
 			"workers %v are foreign, and proxies would lease them", fewer)
 	}
 	tick, err := tickAfter(present.Layout, *afterID)
@@ -135,7 +136,7 @@ func beginsAbove(
 	}
 	if begins := present.Layout.Time(tick); begins.After(now.Add(24 * time.Hour)) {
 		return 0, contradicts("Give an ID of this layout. It needs not be one of the workers that come back.",
-			"--after-id %d is of %s: no proxy would get the workers %v for more than a day",
+			"ID %d is of %s: no proxy would get the workers %v for more than a day",
 			*afterID, begins.Format(time.RFC3339), fewer)
 	}
 	return tick, nil

@@ -33,4 +33,5 @@ var sql = queries.Read[struct {
 	Bootstrap, EndClosing, Installed                                              string
 	LockWorkers, Quarantine, MaxWindow, LongGrants, Written, Behind               string
 	InUse, SetForeign, Kinds, Exchanged                                           string
+	NamedColumn, Newest                                                           string
 }](queriesSQL)

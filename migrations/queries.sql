@@ -88,6 +88,7 @@ SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('check_function_bodies', 'on'),
     ('default_tablespace', ''),
     ('default_table_access_method', 'heap'),
+    ('row_security', 'off'),  -- a row that a policy hides is an error: it could have the highest ID
     ('standard_conforming_strings', 'on'),
     ('quote_all_identifiers', 'off')
 ) AS settings (name, value)
@@ -753,3 +754,19 @@ UNION ALL
 SELECT 'slot ' || slot_name, false FROM pg_replication_slots
 WHERE slot_type = 'physical' AND NOT active AND restart_lsn < $1::pg_lsn
 ORDER BY name;
+
+-- name: named_column
+-- Looks for a column that a person named. Columns: the parts of the name, whether there is such a schema, and such a
+-- table in it; the type of the column (NULL: there is none), and whether that is bigint, or a domain of it. $1 the name
+-- as in SQL
+SELECT p.parts, s.oid IS NOT NULL, r.oid IS NOT NULL, format_type(t.oid, NULL),
+       coalesce('bigint'::regtype IN (t.oid, t.typbasetype), false)
+FROM parse_ident($1) AS p (parts)
+LEFT JOIN pg_namespace AS s ON s.nspname = p.parts[1]
+LEFT JOIN pg_class AS r ON r.relnamespace = s.oid AND r.relname = p.parts[2]
+LEFT JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attname = p.parts[3] AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_type AS t ON t.oid = a.atttypid;
+
+-- name: newest
+-- Reads the highest ID of a column (NULL: it has none).
+SELECT max(%s)::bigint FROM %s;

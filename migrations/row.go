@@ -197,8 +197,8 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 	}
 	s.Region = present.Region
 	if s.AfterID != nil && !s.NewNamespace && s.Foreign == nil {
-		return contradicts("Leave --after-id out.",
-			"--after-id is for a new ID space, or for workers that were foreign, "+
+		return contradicts("Leave --after-id and --after-table out.",
+			"--after-id and --after-table are for a new ID space, or for workers that were foreign, "+
 				"and database %q belongs to namespace %s",
 			d.facts.database, present.ID)
 	}

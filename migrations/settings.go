@@ -33,6 +33,9 @@ type Settings struct {
 	// worker that comes back does. nil: with NewNamespace, if other databases had workers of the old space, the columns
 	// are read whose default is next_snowflake()
 	AfterID *int64
+	// Columns with IDs of the former generator, each as SCHEMA.TABLE.COLUMN in SQL. Up reads the highest ID of each.
+	// The highest of all, and of AfterID, is AfterID then.
+	AfterTables []string
 	// One of three cases. This copy replaces its original, which is gone for good. Or the database was set back in
 	// place. Or it is empty, with Region and Space, and the former database of that region is gone for good.
 	Moved bool
@@ -68,8 +71,12 @@ func (s Settings) validate() error {
 	case s.AfterID != nil && *s.AfterID < 0:
 		return refuse("Give the highest ID that the database holds.",
 			"--after-id is %d, and no ID is negative", *s.AfterID)
-	case s.AfterID != nil && s.JoinURL != "":
-		return refuse("Leave --after-id out.", "--after-id is the namespace's, and --join takes that of the home")
+	case (s.AfterID != nil || len(s.AfterTables) > 0) && s.JoinURL != "":
+		return refuse("Leave --after-id and --after-table out.",
+			"--after-id and --after-table are the namespace's, and --join takes that of the home")
+	case len(s.AfterTables) > 0 && s.NewNamespace:
+		return refuse("Leave --after-table out. If a column is missed, read the highest ID and give it: --after-id ID.",
+			"--new-namespace reads the columns whose default is next_snowflake() itself, and takes no --after-table")
 	case s.Foreign != nil && s.JoinURL != "":
 		return refuse("Run it without --join, with the URL of the home.",
 			"--foreign-workers is the namespace's, and is changed in its home")

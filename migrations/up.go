@@ -45,8 +45,8 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 		return err
 	}
 	var h *home
+	var err error
 	if s.JoinURL != "" {
-		var err error
 		if h, err = openHome(ctx, s.JoinURL); err != nil {
 			return err
 		}
@@ -56,6 +56,9 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 		return err
 	}
 	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
+		return err
+	}
+	if s.AfterID, err = newestID(ctx, d, s); err != nil {
 		return err
 	}
 	empty := !d.facts.hasSchema

@@ -23,6 +23,7 @@ type upFlags struct {
 	restart                    string
 	afterID                    int64
 	afterIDGiven               bool
+	afterTables                []string
 }
 
 func (f *upFlags) register(cmd *cobra.Command) {
@@ -35,6 +36,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.Int64Var(&f.afterID, "after-id", 0, "the highest `ID` that this database holds, or that the generator of a "+
 		"foreign worker gave. No new ID is below it. With --new-namespace it is read where needed, from columns whose "+
 		"default is next_snowflake()")
+	flags.StringArrayVar(&f.afterTables, "after-table", nil, "a `SCHEMA.TABLE.COLUMN`, such as app.orders.id, "+
+		"whose highest ID is read, as if --after-id said it. Repeat it for each column with IDs of another generator")
 	flags.BoolVar(&f.moved, "moved", false,
 		"this copy replaces its original, which is gone for good (pg_upgrade, restore to a new server), "+
 			"or the database was restored in place. One that has joined needs --join as well. In an empty "+
@@ -55,8 +58,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"destroyed for good. Leave it out if \"pgflurry close\" was run on the original before the dump")
 	describe(flags, config.Row{Name: "join", Secret: true})
 	describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
-	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "moved", "original-destroyed", "copy",
-		"fresh-worker", "joins-complete", "restart-quarantine")
+	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "after-table", "moved", "original-destroyed",
+		"copy", "fresh-worker", "joins-complete", "restart-quarantine")
 }
 
 // settings checks what can be checked without a database.
@@ -75,6 +78,7 @@ func (f *upFlags) settings() (migrations.Settings, error) {
 	if f.afterIDGiven {
 		s.AfterID = &f.afterID
 	}
+	s.AfterTables = f.afterTables
 	s.FreshWorker = f.freshWorker
 	s.JoinsComplete = f.joinsComplete
 	s.MaxWindow = f.maxWindow
@@ -150,7 +154,9 @@ if it is in the function of a database. So give the list with the first up. A wo
 back needs --after-id, with the highest ID that the other generator gave. That one must have ended.
 
 In a new ID space, --after-id ID refuses a layout, an epoch or a clock by which the first ID would be
-lower.
+lower. Instead of the ID you can name the columns that have it: --after-table app.orders.id. up reads
+the highest ID of each, as its own role. It sees no rows that were deleted or are not committed, and no
+tables of other databases.
 
 --fresh-worker is for a function that fails with SNF01 because its clock once stood far ahead. Its old
 worker is retired.

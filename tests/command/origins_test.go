@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"pgflurry/generator"
 	"pgflurry/tests/support/server"
 )
 
@@ -75,6 +77,7 @@ func TestEveryOriginOfThePageIsMigratedAndItsIDsAreRead(t *testing.T) {
 func TestTheStepsOfThePageAboutOriginsRun(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
+	server.Exec(t, url, "CREATE TABLE item (id bigint); INSERT INTO item VALUES (2068000000000000000)")
 	text, err := os.ReadFile(origins)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +102,6 @@ func TestUpRefusesALayoutByWhichTheFirstIDIsNotAbove(t *testing.T) {
 	up := func(more ...string) ended {
 		return run(t, append([]string{"migrate", "up", "--database", url}, more...)...)
 	}
-	const tweet = "1541815603606036480"
 	up("--after-id", tweet).is(t, 2, "the first ID would not be above "+tweet, "2035-08-25T14:24:45", "41/0/10/12",
 		"--epoch 20", "docs/from-another-generator.md")
 	up("--after-id", "9000000000000000000").is(t, 2, "not be above", "No epoch")
@@ -142,4 +144,26 @@ func TestForeignWorkersAreShownToPeopleAndPrograms(t *testing.T) {
 	run(t, "workers", "retire", "5", "--database", url).is(t, 1, "worker 5 is foreign")
 	run(t, "migrate", "up", "--database", url).is(t, 0)
 	shown("foreign workers 33", "migrate", "status")
+}
+
+// The page measures PgDog's epoch, by an ID to which PgDog has added its minimum.
+func TestAMinimumThatMovesTheTimeAloneIsReadWithTheEpochThatOneMeasures(t *testing.T) {
+	for name, minimum := range map[string]int64{"twitter": 3 * 4194304, "javascript": 5 * 4096} {
+		layout, err := generator.ParseLayout(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layout.Epoch = time.Date(2025, time.November, 26, 0, 0, 0, 0, time.UTC)
+		at := layout.Time(123_456_789)
+		id, err := layout.Compose(123_456_789, 2, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id += minimum
+		layout.Epoch = at.Add(-time.Duration(id>>(layout.WorkerBits+layout.SequenceBits)) * time.Millisecond)
+		parts, err := layout.Decode(id)
+		if err != nil || !parts.Time.Equal(at) || parts.Worker != 2 || parts.Sequence != 5 {
+			t.Errorf("%s: %+v, %v; expected %v, worker 2, sequence 5", name, parts, err, at)
+		}
+	}
 }
