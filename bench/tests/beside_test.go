@@ -3,161 +3,207 @@ package tests
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/bwmarrin/snowflake"
 	"github.com/jackc/pgx/v5"
-	"github.com/sony/sonyflake"
 
-	"pgflurry/generator"
-	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
-// bwmarrinSettings give a namespace the layout of bwmarrin/snowflake. foreign are the numbers of its nodes.
-func bwmarrinSettings(foreign *namespace.Ranges) migrations.Settings {
-	return migrations.Settings{Layout: "twitter", Epoch: time.UnixMilli(snowflake.Epoch), Foreign: foreign}
+const (
+	atOnce = 1000   // IDs of a draw: a part of a tick
+	each   = 20_000 // IDs of a source: several ticks of a worker
+)
+
+// A table is filled by an old generator and by pgflurry at the same time. Its key compares every ID with all others.
+type table struct {
+	t     *testing.T
+	url   string
+	drawn map[string]*atomic.Int64 // IDs by source
 }
 
-// twice counts the IDs that come more than once.
-func twice(ids []int64) (n int) {
-	slices.Sort(ids)
-	return len(ids) - len(slices.Compact(ids))
-}
-
-// besideBwmarrin draws at the same time from the library with node 0, from the function and through a proxy. It returns
-// all IDs.
-func besideBwmarrin(t *testing.T, foreign *namespace.Ranges) (ids []int64) {
+func newTable(t *testing.T, url string, sources ...string) *table {
 	t.Helper()
-	direct := server.MigratedWith(t, bwmarrinSettings(foreign))
-	proxy := program.Serve(t, direct, "beside")
-	conn := server.Connect(t, direct)
-	// A new function is a second ahead of the clock, where the library is not.
-	server.Do(t, conn, "SELECT next_snowflake()")
-	server.Eventually(t, conn, "(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp())")
-	const each = 40_000 // about ten ticks of one worker
-	var wait sync.WaitGroup
-	var lock sync.Mutex
-	begin, add := make(chan struct{}), func(some []int64) {
-		lock.Lock()
-		defer lock.Unlock()
-		ids = append(ids, some...)
+	server.Exec(t, url, "CREATE TABLE item (id bigint PRIMARY KEY DEFAULT next_snowflake(), source text NOT NULL)")
+	b := &table{t, url, make(map[string]*atomic.Int64)}
+	for _, s := range sources {
+		b.drawn[s] = new(atomic.Int64)
 	}
-	node, err := snowflake.NewNode(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn := make(chan struct{}) // the library goes on until the others have theirs
-	var others sync.WaitGroup
-	wait.Go(func() {
-		<-begin
-		var some []int64
-		for {
-			select {
-			case <-drawn:
-				add(some)
-				return
-			default:
-				some = append(some, node.Generate().Int64())
-			}
+	return b
+}
+
+// filler returns a function that draws IDs and inserts them.
+func (b *table) filler(source string, draw func(n int) ([]int64, error)) func() error {
+	conn := server.Connect(b.t, b.url)
+	return func() error {
+		ids, err := draw(atOnce)
+		if err != nil {
+			return err
 		}
+		rows := pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{ids[i], source}, nil })
+		n, err := conn.CopyFrom(b.t.Context(), pgx.Identifier{"item"}, []string{"id", "source"}, rows)
+		b.drawn[source].Add(n)
+		return err
+	}
+}
+
+// through draws over a connection, and inserts over another.
+func (b *table) through(source, url string) func() error {
+	conn := server.Connect(b.t, url)
+	return b.filler(source, func(n int) ([]int64, error) {
+		return list(b.t.Context(), conn, "SELECT * FROM next_snowflakes($1)", n)
 	})
-	for _, url := range []string{direct, direct, proxy.URL, proxy.URL} {
-		conn := server.Connect(t, url)
-		others.Add(1)
-		wait.Go(func() {
-			defer others.Done()
-			<-begin
-			some, err := draw(t.Context(), conn, each)
-			if err != nil {
-				t.Error(err)
+}
+
+// byDefault lets the table draw.
+func (b *table) byDefault(source string) func() error {
+	conn := server.Connect(b.t, b.url)
+	return func() error {
+		done, err := conn.Exec(b.t.Context(), "INSERT INTO item (source) SELECT $1 FROM generate_series(1, $2)",
+			source, atOnce)
+		b.drawn[source].Add(done.RowsAffected())
+		return err
+	}
+}
+
+// fill lets old generators fill the table as long as the new ones do, and a little longer at both ends.
+func (b *table) fill(old, young []func() error) {
+	b.t.Helper()
+	var olds, fills, youngs sync.WaitGroup
+	fills.Add(len(old))
+	done := make(chan struct{})
+	for _, fill := range old {
+		olds.Go(func() {
+			err := fill()
+			fills.Done()
+			for last := false; err == nil && !last; err = fill() {
+				select {
+				case <-done:
+					last = true
+				default:
+				}
 			}
-			add(some)
+			if err != nil {
+				b.t.Error(err)
+			}
 		})
 	}
-	close(begin)
-	others.Wait()
-	close(drawn)
-	wait.Wait()
-	return ids
-}
-
-// draw draws n IDs, a thousand in a statement.
-func draw(ctx context.Context, conn *pgx.Conn, n int) (ids []int64, err error) {
-	for len(ids) < n && err == nil {
-		var some []int64
-		rows, _ := conn.Query(ctx, "SELECT * FROM next_snowflakes(1000)")
-		some, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		ids = append(ids, some...)
+	fills.Wait()
+	for _, fill := range young {
+		youngs.Go(func() {
+			for range each / atOnce {
+				if err := fill(); err != nil {
+					b.t.Error(err)
+					return
+				}
+			}
+		})
 	}
-	return ids, err
+	youngs.Wait()
+	close(done)
+	olds.Wait()
 }
 
-// Layout, epoch and clock are the same, so only the worker keeps two generators apart. Without foreign workers the
-// function has the library's number, and thousands of these IDs come twice.
-func TestNoIDIsBothBwmarrinsAndPgflurrysIfItsNodeIsForeign(t *testing.T) {
+// list reads n IDs.
+func list(ctx context.Context, conn *pgx.Conn, query string, n int) ([]int64, error) {
+	rows, _ := conn.Query(ctx, query, n)
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+func TestNoIDComesTwiceWhileAnOldGeneratorAndPgflurryFillOneTable(t *testing.T) {
 	t.Parallel()
-	ids := besideBwmarrin(t, &namespace.Ranges{{Lowest: 0, Highest: 0}})
-	if n := twice(ids); n > 0 {
-		t.Errorf("%d of %d IDs came twice", n, len(ids))
+	for _, o := range origins {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			url := server.Database(t)
+			processes := o.processes(t, url)
+			server.Migrate(t, url, o.settings(processes...))
+			const function, proxy, ids = "function", "proxy", "ID database"
+			sources := []string{function, proxy, ids}
+			for _, p := range processes {
+				sources = append(sources, fmt.Sprint("old ", p.worker))
+			}
+			b := newTable(t, url, sources...)
+			var old []func() error
+			for _, p := range processes {
+				old = append(old, b.filler(fmt.Sprint("old ", p.worker), p.draw))
+			}
+			through := program.Serve(t, url, "beside", "--id-database", "ids", "--id-auth", "trust")
+			conn := server.Connect(t, url)
+			// A new function is a second ahead of the clock, where the others are not.
+			server.Do(t, conn, "SELECT next_snowflake()")
+			server.Eventually(t, conn,
+				"snowflake_time((SELECT last_value FROM pgflurry.lane)) < clock_timestamp()")
+			begun := time.Now()
+			b.fill(old, []func() error{
+				b.byDefault(function), b.byDefault(function), b.through(proxy, through.URL),
+				b.through(proxy, through.URL), b.through(ids, server.In(t, through.URL, "ids")),
+			})
+			b.isReadRight(conn, begun, processes)
+		})
 	}
-	t.Logf("%d IDs, none twice", len(ids))
 }
 
-func TestAnIDOfBwmarrinIsDecodedExactly(t *testing.T) {
-	layout, err := generator.ParseLayout("twitter")
-	if err != nil {
-		t.Fatal(err)
+// isReadRight checks that each ID has the worker and about the time of its source.
+func (b *table) isReadRight(conn *pgx.Conn, begun time.Time, old []process) {
+	b.t.Helper()
+	workers := make(map[string]int)
+	for _, p := range old {
+		workers[fmt.Sprint("old ", p.worker)] = p.worker
 	}
-	layout.Epoch = time.UnixMilli(snowflake.Epoch)
-	for _, number := range []int64{0, 1, 31, 991, 1023} {
-		node, err := snowflake.NewNode(number)
-		if err != nil {
-			t.Fatal(err)
+	workers["function"] = server.Value[int](b.t, conn, "SELECT function_worker FROM pgflurry.namespace")
+	const leased = "SELECT worker FROM pgflurry.worker WHERE kind = 'proxy' AND term > 0"
+	workers["proxy"] = server.Value[int](b.t, conn, leased)
+	workers["ID database"] = workers["proxy"]
+	var total int64
+	for source, drawn := range b.drawn {
+		// A proxy's clock is behind by a part of a round trip, and a function may be ahead of the clock.
+		const right = `SELECT count(*) FROM item WHERE source = $1 AND snowflake_worker(id) = $2
+			AND snowflake_time(id) BETWEEN $3::timestamptz - interval '10 s' AND clock_timestamp() + interval '10 s'`
+		if n := server.Value[int64](b.t, conn, right, source, workers[source], begun); n != drawn.Load() || n == 0 {
+			b.t.Errorf("of %d IDs of the source %q only %d have its worker %d and its time",
+				drawn.Load(), source, n, workers[source])
 		}
-		for range 10_000 {
-			id := node.Generate()
-			parts, err := layout.Decode(id.Int64())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := fmt.Sprint(parts.Time.UnixMilli(), parts.Worker, parts.Sequence)
-			if want := fmt.Sprint(id.Time(), id.Node(), id.Step()); got != want {
-				t.Fatalf("%d is decoded as %s; the library says %s", id, got, want)
-			}
-		}
+		total += drawn.Load()
 	}
+	b.t.Logf("%d IDs were compared", total)
 }
 
-// docs/from-another-generator.md says what of a Sonyflake can be read, and how the rest is.
-func TestOfASonyflakeTheTimeIsRightAndTheRestIsReadAsThePageSays(t *testing.T) {
-	layout, err := generator.ParseLayout("39/0/12/12")
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout.Epoch, layout.Unit = time.Date(2014, time.September, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond
-	const machine = 0xABCD
-	old := sonyflake.NewSonyflake(sonyflake.Settings{MachineID: func() (uint16, error) { return machine, nil }})
-	for range 300 { // more than one tick has
-		id, err := old.NextID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts, err := layout.Decode(int64(id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		says := sonyflake.Decompose(id)
-		if at := layout.Epoch.Add(time.Duration(says["time"]) * layout.Unit); !parts.Time.Equal(at) {
-			t.Fatalf("%d is of %v; the library says %v", id, parts.Time, at)
-		}
-		if id&65535 != machine || (id>>16)&255 != says["sequence"] {
-			t.Fatalf("%d has machine %d and sequence %d; the library says %v", id, id&65535, (id>>16)&255, says)
+// Two generators of one layout and one number give the same IDs in the same tick.
+func TestAnOldGeneratorGivesTheFunctionsIDsUnlessItsNumberIsForeign(t *testing.T) {
+	t.Parallel()
+	for _, o := range []struct {
+		origin
+		zero *published
+	}{{origins[1], twitter(0)}, {origins[2], leaf(0)}} {
+		for _, beside := range [][]process{nil, {o.zero.process()}} {
+			t.Run(fmt.Sprint(o.name, " foreign ", len(beside)), func(t *testing.T) {
+				t.Parallel()
+				conn := server.Connect(t, server.MigratedWith(t, o.settings(beside...)))
+				ids := server.Values[int64](t, conn, "SELECT * FROM next_snowflakes(5000)")
+				common := 0
+				for _, id := range ids {
+					g := *o.zero
+					g.now = func() int64 { return o.epoch + id>>22 } // its clock stands in the tick of that ID
+					for before := int64(0); before <= id&4095; {
+						same, err := g.next()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if before = same&4095 + 1; same == id {
+							common++
+						}
+					}
+				}
+				if len(beside) > 0 && common > 0 || len(beside) == 0 && common < len(ids)/2 {
+					t.Errorf("%d of %d IDs of the function come from the old generator, too", common, len(ids))
+				}
+				t.Logf("%d of %d IDs of the function come from the old generator, too", common, len(ids))
+			})
 		}
 	}
 }
