@@ -29,19 +29,25 @@ var made atomic.Int64
 // Database makes an empty database and returns its URL as superuser. The test drops it at its end.
 func Database(t testing.TB) string {
 	t.Helper()
+	return database(t, "")
+}
+
+// database is Database with options of CREATE DATABASE.
+func database(t testing.TB, options string) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
+	Exec(t, admin(t), "CREATE DATABASE "+name+options)
+	t.Cleanup(func() { Exec(t, admin(t), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return In(t, admin(t), name)
+}
+
+// admin returns the URL of the database from which tests make others.
+func admin(t testing.TB) string {
+	t.Helper()
 	if running.admin == "" {
 		t.Fatal("no server is running: the test package needs func TestMain(m *testing.M) { server.Main(m) }")
 	}
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
-	Exec(t, running.admin, "CREATE DATABASE "+name)
-	t.Cleanup(func() { Exec(t, running.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	return In(t, running.admin, name)
-}
-
-// Migrated returns a Database with the namespace of the default layout and all functions.
-func Migrated(t testing.TB) string {
-	t.Helper()
-	return MigratedWith(t, migrations.Settings{})
+	return running.admin
 }
 
 // MigratedWith is Migrated with other settings.

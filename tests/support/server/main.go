@@ -55,7 +55,7 @@ func startServer() (stop func() error, err error) {
 	defer cancel()
 	if url := os.Getenv("PGFLURRY_TEST_POSTGRES"); url != "" {
 		running.admin = url
-		return func() error { return nil }, ping(ctx, url)
+		return dropTemplate, ping(ctx, url)
 	}
 	if os.Getenv("PGFLURRY_TEST_DOCKER") == "1" {
 		return startDocker()
