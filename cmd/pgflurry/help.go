@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,8 +23,23 @@ func wrapHelp(root *cobra.Command) {
 		".InheritedFlags.FlagUsages", "(.InheritedFlags.FlagUsagesWrapped 100)").Replace(root.UsageTemplate()))
 }
 
-// flagUsages lists the flags of a command, below the headings that they have. cobra's own flags stand below the last.
+// flagUsages lists the flags of a command, below the headings that they have.
 func flagUsages(all *pflag.FlagSet) string {
+	var text strings.Builder
+	for _, group := range flagGroups(all) {
+		text.WriteString("\n" + cmp.Or(group.title, "Flags") + ":\n" + group.flags.FlagUsagesWrapped(helpColumns))
+	}
+	return strings.TrimRight(text.String(), "\n")
+}
+
+// A flagGroup has the flags below one heading of the help. The first group has no title.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// flagGroups sorts the flags of a command into the groups that it has. cobra's own flags stand in the last.
+func flagGroups(all *pflag.FlagSet) (groups []flagGroup) {
 	below := make(map[string]*pflag.FlagSet)
 	for _, title := range append([]string{""}, config.Groups...) {
 		below[title] = &pflag.FlagSet{}
@@ -40,13 +56,12 @@ func flagUsages(all *pflag.FlagSet) string {
 		}
 		below[title].AddFlag(f)
 	})
-	text := "\nFlags:\n" + below[""].FlagUsagesWrapped(helpColumns)
-	for _, title := range config.Groups {
-		if below[title].HasAvailableFlags() {
-			text += "\n" + title + ":\n" + below[title].FlagUsagesWrapped(helpColumns)
+	for _, title := range append([]string{""}, config.Groups...) {
+		if title == "" || below[title].HasAvailableFlags() {
+			groups = append(groups, flagGroup{title, below[title]})
 		}
 	}
-	return strings.TrimRight(text, "\n")
+	return groups
 }
 
 // wrapped fills the paragraphs of a text. Lines that begin with a space stay as they are.

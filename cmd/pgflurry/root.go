@@ -51,6 +51,8 @@ Exit codes:
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())
+	root.AddCommand(newVersion())
+	root.AddCommand(newMan())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	refuseUnknownShells(root)
