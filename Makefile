@@ -1,15 +1,23 @@
 # Short names for the stages of .ci/run, which defines them.
-.PHONY: ci nightly lint tests mutants versions fuzz demo images fresh_root fresh_whole
+.PHONY: ci nightly lint tests mutants versions fuzz demo packages vulnerabilities images fresh_root fresh_whole
 .PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha
+.PHONY: release module notices
+
+# What only people can decide about a release. "make release" names what is missing; docs/release.md explains each.
+LICENSE ?= $(wildcard LICENSE)
+MODULE ?= $(shell sed -n 's/^module //p' go.mod)
+DOCS ?=
+MAINTAINER ?=
 
 ci:
 	.ci/run
 
 # Everything, whatever has changed.
 nightly:
-	CI_SINCE=never PGFLURRY_TEST_VOLUME=full .ci/run install lint tests mutants ha versions fuzz demo images fresh_whole
+	CI_SINCE=never PGFLURRY_TEST_VOLUME=full .ci/run install lint tests mutants ha versions fuzz demo \
+		packages vulnerabilities images fresh_whole
 
-lint tests mutants versions fuzz demo images fresh_root fresh_whole:
+lint tests mutants versions fuzz demo packages vulnerabilities images fresh_root fresh_whole:
 	.ci/run $@
 
 # The suites that face a server, on PostgreSQL 16 to 19 from packages of npm and Debian.
@@ -49,3 +57,18 @@ measure-scale:
 	go test -count=1 -timeout 0 -run '^$$' -bench 'Acqu|Renewal|Permission|Survey' -benchtime 300x ./tests/leasing
 	PGFLURRY_TEST_SCALE=1 PGFLURRY_TEST_VOLUME=full \
 		go test -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update
+
+# Everything of a release below dist/, from the checkout of its tag: make release VERSION=v0.1.0. TARGETS=linux/amd64
+# makes that part alone. Nothing comes from the network; "go -C release mod download" fetches what it needs before.
+release: export MAINTAINER := $(MAINTAINER)
+release:
+	GOPROXY=off go -C release run . -version '$(VERSION)' -licence '$(abspath $(LICENSE))' -module '$(MODULE)' \
+		-docs '$(DOCS)' -maintainer "$$MAINTAINER" -targets '$(TARGETS)'
+
+# The module's path, in go.mod and in all imports: make module MODULE=git.example.org/team/pgflurry.
+module:
+	release/module '$(MODULE)'
+
+# NOTICE, after a change of dependencies.
+notices:
+	go -C release run . -notices

@@ -33,6 +33,7 @@ var otherSense = map[string]string{
 	"json.md tag":                  "a tag of a field in Go",
 	"high-availability.md segment": "a segment of PostgreSQL's WAL",
 	"moving.md grant":              "GRANT of PostgreSQL",
+	"release.md tag":               "a tag of Git",
 	"scale.md mark":                "bold type marks a limit",
 	"test-databases.md mark":       "a question mark",
 	"uniqueness.md upstream":       "the name of a folder of tests",

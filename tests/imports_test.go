@@ -77,7 +77,8 @@ var benchOnly = []string{
 
 // nested are the other modules of the repository. "go list pgflurry/..." does not list their packages.
 var nested = []string{
-	"bench", "tests/clients/go", "tests/frameworks/go", "tests/deploy/kubernetes", "tests/printed/tools/go",
+	"bench", "release", "tests/clients/go", "tests/frameworks/go", "tests/deploy/kubernetes",
+	"tests/printed/tools/go",
 }
 
 // neverLinked are modules for tests. No program may link them, not even through another module.
@@ -152,12 +153,12 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 	}
 }
 
-// nestedPackages returns the packages of the benchmark's module. It reads imports from the files. "go list" would need
-// modules that a machine that only builds the product lacks.
+// nestedPackages returns the packages of the benchmark's module and of that of releases. It reads imports from the
+// files. "go list" would need modules that a machine that only builds the product lacks.
 func nestedPackages(t *testing.T) []goPackage {
 	t.Helper()
 	imports := make(map[string][]string)
-	err := filepath.WalkDir("../bench", func(path string, _ fs.DirEntry, err error) error {
+	read := func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -171,9 +172,12 @@ func nestedPackages(t *testing.T) []goPackage {
 			imports[name] = append(imports[name], strings.Trim(imported.Path.Value, `"`))
 		}
 		return nil
-	})
-	if err != nil || len(imports) == 0 {
-		t.Fatalf("%d packages below bench, error %v", len(imports), err)
+	}
+	for _, module := range []string{"../bench", "../release"} {
+		before := len(imports)
+		if err := filepath.WalkDir(module, read); err != nil || len(imports) == before {
+			t.Fatalf("%s has no package, error %v", module, err)
+		}
 	}
 	var all []goPackage
 	for name, paths := range imports {
