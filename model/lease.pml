@@ -68,13 +68,33 @@
 #ifndef FAULTS
 #define FAULTS 2        /* most failovers and failbacks */
 #endif
-#define window 1        /* max_window, and the window of each process */
-#define skew 1
-/* migrations/00001_schema.sql: CHECK (quarantine >= max_window + 2 * skew) */
-#define quarantine (window + 2 * skew)
+#ifndef RESTARTS
+#define RESTARTS 0      /* most starts of a server that forget nothing */
+#endif
 #define end_of_time (LAST + 2)          /* no mark is beyond it */
+
+/* A search takes each way. In a replay a history chooses, with its own numbers (replay.pml). */
+#ifndef REPLAY
+#define on(kind, guard) guard
+#define max_window 1
+#define skew 1
+#define window max_window               /* of the process that asks */
 #define wanted end_of_time              /* a process wants more than it may have */
-#define settling (window + 2 * skew)    /* restart_quarantine IS NULL */
+#define heard true                      /* an answer arrives */
+#define unheard true
+#define late_owner server[primary].owner        /* of a renewal that arrives late */
+#define late_term server[primary].term
+#define late_bound 0
+/* The first to take the worker is A, and so on: other names give no other stories. */
+#define in_order (owners >= _pid)
+#define next_tick (now + 1)
+#define releases_again false            /* its first request may come late as well */
+#define set_back do :: now > 1 -> now-- :: break od
+#endif
+
+/* migrations/00001_schema.sql: CHECK (quarantine >= max_window + 2 * skew) */
+#define quarantine (max_window + 2 * skew)
+#define settling (max_window + 2 * skew)        /* restart_quarantine IS NULL */
 
 #define max(a, b) ((a) > (b) -> (a) : (b))
 #define min(a, b) ((a) < (b) -> (a) : (b))
@@ -108,6 +128,7 @@ byte primary = 0;
 byte owners = 0;        /* acquisitions until now */
 byte timelines = 1;
 byte faults = 0;
+byte restarts = 0;
 bool follows = true;    /* the other server is a standby of the primary */
 bool copied = false;    /* server 1 is a copy of server 0 */
 byte by = N;            /* the process that has issued an ID of TICK; N: none */
@@ -232,6 +253,12 @@ inline leave(S) {
 	server[S].noted = 0; server[S].opens = 0; server[S].timeline = 0; server[S].started = 0; server[S].fast = 0
 }
 
+inline fail_over() {
+	faults++;
+	follows = false;
+	primary = other
+}
+
 inline copy_rows(source, to) {
 	server[to].mark = server[source].mark;
 	server[to].owner = server[source].owner;
@@ -249,16 +276,17 @@ inline copy_rows(source, to) {
 inline answer(P) {
 	if
 #ifdef SYNCHRONOUS
-	:: if :: faults < FAULTS -> copy_rows(primary, other) :: else fi
+	:: heard -> if :: faults < FAULTS -> copy_rows(primary, other) :: else fi
 	:: NO_CLEAN_ANSWER ->
 		printf("    ... the answer is a success with a warning: its wait for the standby was cancelled\n")
 #else
-	:: true
+	:: heard
 #endif
-	:: printf("    ... the answer is lost\n"); may = false
+	:: unheard -> printf("    ... the answer is lost\n"); may = false
 	fi
 }
 
+/* lease/protocol.go: Lease: a.Lease, bound: a.Grant, reserve: p.first, place: a.Place, since: sent, rest: a.Rest, */
 inline ask_to_acquire(P, S) {
 	acquire(S);
 	if
@@ -336,27 +364,34 @@ inline issue(P) {
 active [N] proctype Proxy() {
 	byte s;
 end:	do
-	/* The first to take the worker is A, and so on: other names give no other stories. */
-	:: atomic { !process[_pid].ended && owners >= _pid && owners < ACQUISITIONS ->
+	:: atomic { on(ACQUIRE, !process[_pid].ended && in_order && owners < ACQUISITIONS) ->
 		if :: reaches(0) -> s = 0 :: reaches(1) -> s = 1 fi;
 		ask_to_acquire(_pid, s); s = 0; may = false }
-	:: atomic { !process[_pid].ended && process[_pid].owner != 0 ->
+	:: atomic { on(RENEW, !process[_pid].ended && process[_pid].owner != 0) ->
 		if :: reaches(0) -> s = 0 :: reaches(1) -> s = 1 fi;
 		ask_to_renew(_pid, s); s = 0; may = false; forgot = false }
-	:: atomic { NO_ACKNOWLEDGEMENT && !process[_pid].ended && process[_pid].owner != 0 ->
+	:: atomic { on(NEVER, NO_ACKNOWLEDGEMENT && !process[_pid].ended && process[_pid].owner != 0) ->
 		ask_in_vain(_pid, primary) }
 	/* lease/keeper.go: defer k.issuer.Seal() */
+	:: atomic { on(SEAL, !NO_SEAL && !process[_pid].ended && process[_pid].owner != 0) ->
+		process[_pid].ended = true; process[_pid].early = false;
+		printf("%d: %c is sealed\n", now, 'A' + _pid) }
 	/* lease/keeper.go: err := k.store.Release(ctx, h.Lease, h.bound.Until) */
-	:: atomic { !process[_pid].ended && process[_pid].owner != 0 ->
-		process[_pid].ended = true;
+	/* lease/keeper.go: err = k.store.Release(ctx, h.Lease, h.bound.Until) */
+	:: atomic { on(RELEASE, (process[_pid].ended || NO_SEAL) && process[_pid].owner != 0) ->
+		process[_pid].ended = true; process[_pid].early = false;
 		release(primary, process[_pid].owner, process[_pid].term, process[_pid].bound);
 		if
 		:: may -> printf("%d: %c releases the worker at mark %d\n", now, 'A' + _pid, server[primary].mark)
-		:: else -> printf("%d: %c ends\n", now, 'A' + _pid)
+		:: else
 		fi;
-		process[_pid].owner = 0; process[_pid].term = 0; process[_pid].bound = 0; process[_pid].early = false;
+		if
+		:: releases_again
+		:: !releases_again -> process[_pid].owner = 0; process[_pid].term = 0; process[_pid].bound = 0
+		fi;
 		may = false; forgot = false }
-	:: atomic { (!process[_pid].ended || NO_SEAL) && (covers(_pid) || unbounded(_pid)) -> issue(_pid) }
+	/* generator/generator.go: if grant.covers(now) { */
+	:: atomic { on(ISSUE, (!process[_pid].ended || NO_SEAL) && (covers(_pid) || unbounded(_pid))) -> issue(_pid) }
 	od
 }
 
@@ -364,7 +399,7 @@ active proctype World() {
 	atomic {
 		server[0].noted = 1; server[0].timeline = 1;
 		server[1].noted = 1; server[1].timeline = 1;
-#ifdef ASYNCHRONOUS
+#if defined(ASYNCHRONOUS) && !defined(REPLAY)
 		if
 		:: server[0].fast = skew; printf("0: the clock of server 0 is ahead by %d\n", skew)
 		:: server[1].fast = skew; printf("0: the clock of server 1 is ahead by %d\n", skew)
@@ -372,55 +407,60 @@ active proctype World() {
 #endif
 	}
 end:	do
-	:: atomic { now < LAST -> now++ }
-#ifdef SYNCHRONOUS
+	:: atomic { on(LATER, now < LAST) -> now = next_tick }
+	:: atomic { on(RESTART, restarts < RESTARTS) ->
+		restarts++;
+		server[primary].started = clock(primary);
+		printf("%d: server %d starts again, with all commits\n", now, primary) }
+#ifndef COPIES
 	/* A renewal that its process has given up arrives late. */
-	:: atomic { server[primary].owner != 0 ->
-		renew(primary, server[primary].owner, server[primary].term, 0);
+	:: atomic { on(LATE, true) ->
+		renew(primary, late_owner, late_term, late_bound);
 		if
 		:: may -> printf("%d: a late renewal arrives: mark %d\n", now, server[primary].mark)
 		:: else
 		fi;
 		may = false; forgot = false }
-	:: atomic { now > 1 ->
-		do :: now > 1 -> now-- :: break od;
-		printf("%d: the clock was set back\n", now) }
-	:: atomic { faults < FAULTS -> copy_rows(primary, other); printf("%d: the standby has all commits\n", now) }
-	:: atomic { faults < FAULTS ->
+#endif
+#ifdef SYNCHRONOUS
+	:: atomic { on(EARLIER, now > 1) -> set_back; printf("%d: the clock was set back\n", now) }
+	:: atomic { on(COPY, faults < FAULTS) ->
+		copy_rows(primary, other);
+		printf("%d: the standby has all commits\n", now) }
+	:: atomic { on(PROMOTE, faults < FAULTS) ->
 		faults++;
 		primary = other;
+		server[primary].started = 0;
 		printf("%d: failover to server %d\n", now, primary);
 		if :: faults == FAULTS -> leave(other) :: else fi }
 #endif
 #ifdef ASYNCHRONOUS
-	:: atomic { follows && faults < FAULTS ->
+	:: atomic { on(COPY, follows && faults < FAULTS) ->
 		copy_rows(primary, other);
 		printf("%d: the standby has all commits\n", now) }
-	:: atomic { !follows && faults < FAULTS ->
+	:: atomic { on(FOLLOW, !follows && faults < FAULTS) ->
 		follows = true;
 		server[other].timeline = server[primary].timeline;
 		copy_rows(primary, other);
 		printf("%d: server %d is a standby again\n", now, other) }
-	:: atomic { follows && faults < FAULTS ->
-		faults++;
-		follows = false;
-		primary = other;
-		if
-		:: timelines++; server[primary].timeline = timelines; server[primary].started = 0;
-			printf("%d: failover to server %d\n", now, primary)
-		:: server[primary].started = clock(primary);
-			printf("%d: server %d starts without knowing that it is a standby\n", now, primary)
-		fi;
+	:: atomic { on(PROMOTE, follows && faults < FAULTS) ->
+		fail_over();
+		timelines++; server[primary].timeline = timelines; server[primary].started = 0;
+		printf("%d: failover to server %d\n", now, primary);
 		if :: faults == FAULTS -> leave(other) :: else fi }
-	:: atomic { !follows && faults < FAULTS ->
-		faults++;
-		primary = other;
+	:: atomic { on(START_ALONE, follows && faults < FAULTS) ->
+		fail_over();
+		server[primary].started = clock(primary);
+		printf("%d: server %d starts without knowing that it is a standby\n", now, primary);
+		if :: faults == FAULTS -> leave(other) :: else fi }
+	:: atomic { on(FAIL_BACK, !follows && faults < FAULTS) ->
+		fail_over();
 		server[primary].started = clock(primary);
 		printf("%d: failback: server %d starts again as it was\n", now, primary);
 		if :: faults == FAULTS -> leave(other) :: else fi }
 #endif
 #ifdef COPIES
-	:: atomic { !copied ->
+	:: atomic { on(NEVER, !copied) ->
 		copied = true;
 		copy_rows(0, 1);
 		printf("%d: the database is copied to server 1\n", now) }

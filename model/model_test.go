@@ -30,6 +30,7 @@ var (
 	asynchronous = []string{"ASYNCHRONOUS", "ACQUISITIONS=2"}
 	onceLong     = []string{"ASYNCHRONOUS", "FAULTS=1", "LAST=6", "TICK=5"}
 	copies       = []string{"COPIES"}
+	restarts     = []string{"RESTARTS=1", "FAULTS=1", "ACQUISITIONS=2"}
 
 	crashes = []string{"CRASHES", "FAULTS=1", "LAST=3"}
 	sooner  = []string{"CRASHES", "FAULTS=1", "LAST=3", "TICK=3"}
@@ -46,6 +47,8 @@ var plain = []search{
 	{model: lease, world: asynchronous},
 	{model: lease, world: onceLong},
 	{model: lease, world: copies},
+	{model: lease, world: append([]string{"SYNCHRONOUS"}, restarts...)},
+	{model: lease, world: append([]string{"ASYNCHRONOUS"}, restarts...)},
 	{model: function, world: crashes},
 	{model: function, world: sooner},
 	{model: function, world: ahead},

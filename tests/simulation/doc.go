@@ -21,6 +21,9 @@
 // PostgreSQL, from any state: it decides as the statements of package lease do. Mutants show that a history would
 // notice a missing guard. tests/mutants has those of the Go code, tests/support/rows those of the SQL.
 //
+// The model of the lease (package model) must admit each history (replay_test.go), if Spin is installed. Such a history
+// has only what the model has, and moments_test.go records it.
+//
 // A fleet (fleet_test.go) has thousands of processes, in faked time and without faults of single writes. It shows how
 // they ask the database when much happens to all of them at once. docs/scale.md has the results.
 //

@@ -30,6 +30,7 @@ func (h *history) fate(p *process, w *write) {
 	case 13: // the request is lost
 		p.goOn(reply{err: errCut})
 	case 14: // the process gives up, but the write will arrive
+		w.late = true
 		h.inFlight = append(h.inFlight, w)
 		p.goOn(reply{err: os.ErrDeadlineExceeded})
 	case 15: // only on this server: somebody cancelled the wait for the standby
@@ -91,6 +92,7 @@ func (h *history) apply(w *write, replicated bool) {
 	w.applied = true
 	w.bytes = acknowledged(w.clean, nil, "COMMIT")
 	h.commit(w.owner)
+	h.note(moment{what: writes, life: w.life, write: w, commit: h.written})
 	if replicated {
 		h.durable = len(h.commits)
 	}
@@ -99,6 +101,7 @@ func (h *history) apply(w *write, replicated bool) {
 // answer delivers the clean acknowledgement of a write.
 func (h *history) answer(p *process, w *write) {
 	h.granted(p, w)
+	w.heard = true
 	p.goOn(reply{bytes: w.bytes})
 	if w.renew != nil && w.clean[10].(bool) {
 		p.revoked = true

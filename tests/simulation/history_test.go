@@ -16,6 +16,7 @@ type world struct {
 	told      bool // the servers report their WAL timelines
 	offset    int  // how far the clocks of two servers may differ, in ticks
 	restores  bool
+	modelled  bool // only what model/lease.pml has, and every step of it is recorded
 }
 
 const (
@@ -42,6 +43,8 @@ type history struct {
 	tombs     []*process // ended in good order
 	inFlight  []*write   // nobody waits for them, and they will still arrive
 	olds      []server   // former primaries, as they were when another one took their place
+	since     int        // number of commits when the present primary became it
+	moments   []moment
 	lives     int
 	timelines int
 
@@ -79,7 +82,7 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 			RestartQuarantine: rows.Usual, End: 1 << layout.TimestampBits, Unit: 1000,
 		},
 		Oids: "here", Born: true, Generation: 1, Joins: true,
-		Rows: make([]rows.Row, 1+choose("workers", 1, workers)),
+		Rows: make([]rows.Row, 1+choose("workers", 1, w.most())),
 	}
 	h.table.Rows[0].Kept = true
 	h.newTimeline()
@@ -91,6 +94,14 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 		h.processes = append(h.processes, h.start(fmt.Sprint("node ", i)))
 	}
 	return h
+}
+
+// most is the largest number of rows for proxies.
+func (w world) most() int {
+	if w.modelled {
+		return 1
+	}
+	return workers
 }
 
 // end ends all processes, and leaves no goroutine.
@@ -139,7 +150,11 @@ func (h *history) run(steps int) {
 // step lets one thing happen.
 func (h *history) step() {
 	p := h.processes[h.choose("process", 0, len(h.processes)-1)]
-	switch h.choose("what", 0, 59) {
+	what := h.choose("what", 0, 59)
+	if h.modelled && (what == 39 || what > 40) { // operators, and databases that are closed
+		what = 0
+	}
+	switch what {
 	default:
 		h.act(p)
 	case 20, 21, 22, 23, 24, 25:
@@ -234,6 +249,7 @@ func (h *history) issued(p *process, id int64) {
 				h.twice(fmt.Sprintf("invariant 1: ID %d came twice", id), before, t)
 			}
 			h.ids[id] = t
+			h.note(moment{what: draws, life: p.life, tick: parts.Tick})
 			return
 		}
 	}

@@ -65,7 +65,10 @@ type write struct {
 	acquire *rows.Acquire
 	renew   *rows.Renew
 	release *rows.Release
+	life    int
 	owner   string
+	late    bool // its process has given it up
+	heard   bool // its clean acknowledgement arrived
 	applied bool
 	bytes   []byte      // the answer to it, when applied
 	clean   rows.Answer // the row in it, if the answer is a clean acknowledgement
@@ -186,6 +189,7 @@ func (p *process) draw(n int) {
 
 // finish lets the process end in good order. It gives up whatever it waits for.
 func (p *process) finish() {
+	p.h.note(moment{what: seals, life: p.life})
 	p.stop()
 	if p.now.write != nil {
 		p.goOn(reply{err: os.ErrDeadlineExceeded})

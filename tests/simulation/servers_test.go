@@ -30,6 +30,7 @@ func (h *history) restart() {
 	h.cut()
 	h.pass([]time.Duration{0, time.Second, 3 * time.Second, 10 * time.Second}[h.choose("down for", 0, 3)])
 	h.starts()
+	h.note(moment{what: restarts})
 }
 
 // failover makes a standby the primary. The standby lacks the last commits. If it is synchronous, none of those was
@@ -46,15 +47,22 @@ func (h *history) failover() {
 	} else {
 		h.olds = append(h.olds, h.left())
 	}
+	if h.modelled { // there are two servers: the other one is the last primary, or follows this one
+		least, h.olds = max(least, h.since), h.olds[max(0, len(h.olds)-1):]
+	}
 	h.forget(max(least, len(h.commits)-h.choose("commits lost", 0, 12)))
+	h.since = len(h.commits)
 	h.otherClock()
 	h.table.Started, h.table.Born = 0, false // the standby has run for long
+	m := moment{what: promotes, commit: h.commits[len(h.commits)-1].number}
 	if h.acked && h.choose("without a new timeline", 0, 3) == 1 {
+		m.what = startsAlone
 		h.starts()
 	} else {
 		h.newTimeline()
 	}
 	h.table.Timeline = h.commits[len(h.commits)-1].table.Timeline
+	h.note(m)
 }
 
 // otherClock sets the clock of another server.
@@ -83,12 +91,13 @@ func (h *history) failback() {
 		h.lost[c.owner] = true
 		h.forgot++
 	}
-	h.table, h.commits, h.durable = &old.table, old.commits, old.durable
+	h.table, h.commits, h.durable, h.since = &old.table, old.commits, old.durable, len(old.commits)
 	if !h.steps {
 		h.offset = old.offset
 	}
 	h.tick()
 	h.starts()
+	h.note(moment{what: failsBack})
 }
 
 // close closes the database for good.

@@ -134,6 +134,7 @@ func (c *conn) message() bool {
 		c.params = append(c.params, params)
 	case 'S':
 		c.write = understand(c.queries, c.params)
+		c.write.life = c.p.life
 		c.queries, c.params = nil, nil
 	case 'E', 'X':
 	default:
