@@ -66,7 +66,17 @@
 #ifndef NO_LOOK_IF_UNSEEN
 #define NO_LOOK_IF_UNSEEN 0
 #endif
+#ifndef NO_LOOK_IF_MOVED
+#define NO_LOOK_IF_MOVED 0
+#endif
+#ifndef NO_SHOW_FIRST
+#define NO_SHOW_FIRST 0
+#endif
+#ifndef NO_REST_WHILE_FRESH
+#define NO_REST_WHILE_FRESH 0
+#endif
 
+#define min(a, b) ((a) < (b) -> (a) : (b))
 #define max(a, b) ((a) > (b) -> (a) : (b))
 
 #define LANE 0
@@ -90,7 +100,6 @@ bool calling[N];
 
 #ifdef ORDER
 byte given = 0;         /* the greatest ID that a call has returned */
-bool late = false;      /* a holder has set the lane behind the stand-in, and has not looked yet */
 #else
 byte seen = 0;          /* IDs of TICK that were given, a bit for each counter */
 #endif
@@ -109,11 +118,11 @@ inline give(id) {
 	printf("%d: %c gets ID %d.%d\n", now, 'A' + _pid, tick_of(id), (id) & 3);
 #ifdef ORDER
 	if
-	:: (id) <= floor && !exempt ->
+	:: (id) <= floor ->
 		printf("WRONG: it is not above %d.%d, which came before its call\n", tick_of(floor), floor & 3)
 	:: else
 	fi;
-	assert((id) > floor || exempt);
+	assert((id) > floor);
 	given = max(given, (id));
 #else
 	if
@@ -125,21 +134,11 @@ inline give(id) {
 #endif
 }
 
-
 #ifdef ORDER
-/* Draws of a tick that is behind the stand-in, before its holder has looked: the exception that the file names. */
 #define note_call() floor = given
-#define note_draw() exempt = late
-#define note_stand_in() exempt = false
-#define note_late() late = (l == LANE -> true : late)
-#define looked() late = (l == LANE -> false : late)
-#define forget() floor = 0; exempt = false
+#define forget() floor = 0
 #else
 #define note_call() skip
-#define note_draw() skip
-#define note_stand_in() skip
-#define note_late() skip
-#define looked() skip
 #define forget() skip
 #endif
 
@@ -166,11 +165,10 @@ active [N] proctype Session() {
 	byte l, drawn, v, other, clock, target, awake;
 #ifdef ORDER
 	byte floor;
-	bool exempt;
 #endif
 again:	{
 	/* sqlfuncs/next_snowflake.sql: THEN pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass) */
-	atomic { calling[_pid] = true; note_call(); note_draw(); nextval(LANE, drawn) }
+	atomic { calling[_pid] = true; note_call(); nextval(LANE, drawn) }
 
 	/* sqlfuncs/next_snowflake.sql: -- return an ID whose tick is at most lag behind the clock, or ahead of it */
 	atomic {
@@ -204,8 +202,7 @@ again:	{
 		if
 		:: NO_DRAW_UNDER_LOCK -> v = drawn
 		:: else -> nextval(LANE, v)
-		fi;
-		note_draw()
+		fi
 	}
 	/* sqlfuncs/next_snowflake.sql: us := ((pg_catalog.date_part('epoch'::pg_catalog.text, */
 	clock = now;
@@ -269,8 +266,7 @@ locked:	/* sqlfuncs/next_snowflake.sql: v := nextval('pgflurry.lane%12$s'::regcl
 		:: NO_DRAW_UNDER_LOCK && l == LANE && drawn != 0 -> v = drawn
 		:: else -> nextval(l, v)
 		fi;
-		drawn = 0;
-		note_draw()
+		drawn = 0
 	}
 	/* sqlfuncs/next_snowflake.sql: SELECT last_value >> lane_bits INTO STRICT other FROM pgflurry.lane%16$s; */
 	atomic { other = tick_of(last[1 - l]); awake = now }
@@ -286,8 +282,8 @@ locked:	/* sqlfuncs/next_snowflake.sql: v := nextval('pgflurry.lane%12$s'::regcl
 	atomic {
 		clock = now;
 		if
-		/* sqlfuncs/next_snowflake.sql: 'other > tick AND other >= clock - lag_limit' ELSE 'false' END, */
-		:: l == STAND_IN && other > tick_of(v) && other + LAG_LIMIT >= clock ->
+		/* sqlfuncs/next_snowflake.sql: 'other >= clock - lag_limit' ELSE 'false' END, */
+		:: l == STAND_IN && !NO_REST_WHILE_FRESH && other + LAG_LIMIT >= clock ->
 			unlock(l); l = LANE; goto wait
 		:: else
 		fi;
@@ -318,20 +314,15 @@ locked:	/* sqlfuncs/next_snowflake.sql: v := nextval('pgflurry.lane%12$s'::regcl
 	:: NO_MARK_FIRST
 	:: else -> raise_mark(tick_of(v))
 	fi;
-	/* sqlfuncs/next_snowflake.sql: PERFORM setval('pgflurry.lane%12$s'::regclass, v + bar);  -- v is ours */
+	/* sqlfuncs/next_snowflake.sql: PERFORM setval('pgflurry.lane%12$s'::regclass, shown); */
 	atomic {
 		drawn = v;
 		v = target << 2 | first_of(l);
-		last[l] = v;
-		note_late();
-		printf("%d: %c sets lane %d to tick %d\n", now, 'A' + _pid, l, target)
+		last[l] = (NO_SHOW_FIRST -> v : target << 2 | NO_ID);
+		printf("%d: %c shows tick %d in lane %d\n", now, 'A' + _pid, target, l)
 	}
-	if
-	:: NO_MARK_FIRST -> raise_mark(tick_of(drawn))
-	:: else
-	fi;
-	/* sqlfuncs/next_snowflake.sql: IF (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN */
-	/* sqlfuncs/next_snowflake.sql: IF (SELECT last_value >> lane_bits FROM pgflurry.lane) >= target - 1 THEN */
+	/* sqlfuncs/next_snowflake.sql: ELSE '(SELECT last_value FROM pgflurry.lane_stand_in) > v' END, */
+	/* sqlfuncs/next_snowflake.sql: (SELECT last_value >> lane_bits FROM pgflurry.lane) >= least(other + 1, target - 1) */
 	atomic {
 		if
 		:: NO_LOOK_AGAIN
@@ -339,13 +330,26 @@ locked:	/* sqlfuncs/next_snowflake.sql: v := nextval('pgflurry.lane%12$s'::regcl
 			(!NO_LOOK_IF_UNSEEN || other > tick_of(drawn)) ->
 			last[l] = target << 2 | NO_ID; v = NO_ID;
 			printf("%d: %c sees that the stand-in is beyond its tick, and nobody can use that\n", now, 'A' + _pid)
-		:: !NO_LOOK_AGAIN && l == STAND_IN && tick_of(last[LANE]) >= target - 1 ->
+		:: !NO_LOOK_AGAIN && l == STAND_IN &&
+			tick_of(last[LANE]) >= (NO_LOOK_IF_MOVED -> target - 1 : min(other + 1, target - 1)) ->
 			last[l] = target << 2 | NO_ID; v = NO_ID;
-			printf("%d: %c sees that the lane has met it, and nobody can use its tick\n", now, 'A' + _pid)
+			printf("%d: %c sees that the lane has moved, and nobody can use its tick\n", now, 'A' + _pid)
 		:: else
-		fi;
-		looked()
+		fi
 	}
+	/* sqlfuncs/next_snowflake.sql: PERFORM setval('pgflurry.lane%12$s'::regclass, v + bar);  -- v is ours */
+	atomic {
+		if
+		:: v == NO_ID
+		:: else ->
+			last[l] = (NO_SHOW_FIRST -> last[l] : v);
+			printf("%d: %c sets lane %d to tick %d\n", now, 'A' + _pid, l, target)
+		fi
+	}
+	if
+	:: NO_MARK_FIRST && v != NO_ID -> raise_mark(tick_of(drawn))
+	:: else
+	fi;
 	atomic {
 		unlock(l);
 		if
@@ -359,7 +363,7 @@ hangs:	/* sqlfuncs/next_snowflake.sql: v := pgflurry.stand_in(); */
 	atomic {
 		printf("%d: %c has waited for the lock long enough, and goes to the stand-in\n", now, 'A' + _pid);
 		l = STAND_IN;
-		nextval(STAND_IN, drawn); note_stand_in()
+		nextval(STAND_IN, drawn)
 	}
 	/* sqlfuncs/next_snowflake.sql: AND drawn > (SELECT last_value FROM pgflurry.lane) THEN */
 	atomic {
@@ -400,8 +404,6 @@ end:	do
 		last[LANE] = START; last[STAND_IN] = START;
 #ifdef CRASHES
 		mark[LANE] = 0; mark[STAND_IN] = 0;     /* nothing makes it harder than to lose all */
-#else
-		late = false;
 #endif
 		printf("%d: crash: both lanes are at START, marks are %d and %d\n", now, mark[LANE], mark[STAND_IN]) }
 #endif

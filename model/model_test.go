@@ -39,7 +39,7 @@ var (
 	longer  = []string{"CRASHES", "FAULTS=0", "LAST=4", "TICK=6"}
 	clocks  = []string{"CLOCKS", "FAULTS=2", "LAST=2", "TICK=4"}
 	once    = []string{"CLOCKS", "FAULTS=1", "LAST=2", "TICK=4"}
-	order   = []string{"ORDER", "FAULTS=0", "LAST=3"}
+	order   = []string{"ORDER", "FAULTS=0", "LAST=4"}
 )
 
 var plain = []search{
@@ -155,7 +155,19 @@ var broken = []search{
 	},
 	{
 		model: function, world: order, lacks: "NO_LOOK_IF_UNSEEN",
-		shows: []string{"goes to the stand-in", "sets lane 1 to tick 6", "sets lane 0 to tick 5", tooLow},
+		shows: []string{"goes to the stand-in", "shows tick 6 in lane 1", "sets lane 0 to tick 5", tooLow},
+	},
+	{
+		model: function, world: order, lacks: "NO_LOOK_IF_MOVED",
+		shows: []string{"goes to the stand-in", "sets lane 0 to tick 5", "sets lane 1 to tick 7", tooLow},
+	},
+	{
+		model: function, world: order, lacks: "NO_SHOW_FIRST",
+		shows: []string{"shows tick 6 in lane 1", "shows tick 5 in lane 0", "A gets ID 6.0", tooLow},
+	},
+	{
+		model: function, world: order, lacks: "NO_REST_WHILE_FRESH",
+		shows: []string{"sets lane 0 to tick 5", "goes to the stand-in", "sets lane 1 to tick 7", tooLow},
 	},
 }
 

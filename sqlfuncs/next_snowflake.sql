@@ -16,7 +16,8 @@
 --  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
 --  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. No other session
 --     can set one in between, however long the holder is paused. So each tick is set at most once, and the counters of
---     a tick start once. Draws meanwhile only raise the counter within m.
+--     a tick start once. (advance_slowly() first shows the tick with a counter that is no ID.) Draws meanwhile only
+--     raise the counter within m.
 --  3. The counter must not run over into m+1. Only this function can draw (see Rights). A call whose first draw is at
 --     or above three quarters of the counter sends the lane back to its START, unless it is refused. For a run over,
 --     2^(C-2), at least 262,144, more calls would have to end between their draw and the setval. A call ends there if
@@ -118,14 +119,14 @@
 -- comes twice, whenever the holder goes on.
 -- While the lane's tick is older than the stand-in's, its holder still hangs, and others need not wait. The call that
 -- gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane. The stand-in starts no
--- tick while the lane's is fresh. It starts one at least two ticks beyond the lane's, so that it does not meet a lane
--- whose counter ran over by one tick (point 3).
--- So IDs increase from one lane to the other, with three exceptions. A holder may be stopped before it sets its tick,
--- and go on when the stand-in is beyond that tick. Where such a tick can still be fresh, because a start is 1 s ahead
--- of the clock, the holder makes it unusable. A call that draws in the microseconds between may get an ID that is less
--- than one of the stand-in's. The same may happen if the stand-in begins just while the holder of a start goes on:
--- model/function.pml, with -DORDER -DFAULTS=0 -DLAST=4, shows how. And it may happen if the clock is stepped while a
--- holder hangs.
+-- tick while the lane's is fresh, even if its own is beyond that. It starts one at least two ticks beyond the lane's,
+-- so that it does not meet a lane whose counter ran over by one tick (point 3).
+-- So IDs increase from one lane to the other. A holder may be stopped anywhere, and go on when the other lane has
+-- moved. A start is 1 s ahead of the clock, so its tick can still be fresh then. So advance_slowly() first shows its
+-- tick, with a counter that is no ID, and then looks at the other lane. If the stand-in is beyond it, or the lane has
+-- moved, nobody can use that tick. Of two holders that start ticks in both lanes, at least one sees the other's. The
+-- fast path needs no second look, unless a unit is longer than 20 ms: its tick is the clock's, or follows a tick that
+-- was not fresh when the stand-in began. IDs may go back if the clock is stepped while a holder hangs.
 -- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. If
 -- the lane was ahead of the clock, by up to a second, a call waits for that as well: 1.4 s is the longest that was
 -- measured. If a unit is a second, it waits up to three. A process that is stopped inside PostgreSQL's own short locks
@@ -271,6 +272,7 @@ DECLARE
     fenced   boolean := false;  -- the tick is only for callers whose own commit waits
     bar      bigint := 0;       -- fence if the tick is fenced, else 0
     again    boolean := false;  -- the lane's tick is fenced too: use it, and start no other
+    shown    bigint;            -- the tick to start, with a counter that is no ID
 BEGIN
     -- A commit that does not wait must not look like one that has. This comes before the subtransaction, whose end
     -- would undo it.
@@ -372,12 +374,20 @@ BEGIN
                     IF NOT used_up OR target <> tick + 1 THEN
                         v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
+                    -- First the tick is shown, with a counter that is no ID. Then comes a look at the other lane. Of
+                    -- two sessions that start ticks in both lanes, one at least sees the other's.
+                    shown := target << lane_bits | CASE WHEN fenced THEN fence_end ELSE beyond END;
                     IF again THEN
                         v := drew - fence;
                     ELSE
+                        PERFORM setval('pgflurry.lane%12$s'::regclass, shown);
+                    END IF;
+                    IF %22$s THEN
+                        PERFORM setval('pgflurry.lane%12$s'::regclass, shown);
+                        v := NULL;
+                    ELSIF NOT again THEN
                         PERFORM setval('pgflurry.lane%12$s'::regclass, v + bar);  -- v is ours; the next draw is v + 1
                     END IF;
-                    %22$s
                     IF here <> known THEN
                         PERFORM setval('pgflurry.function_timeline%12$s'::regclass, here);
                     END IF;
@@ -455,21 +465,10 @@ $create$,
             IF v IS NULL THEN
                 CONTINUE;
             END IF;' END,
-            CASE WHEN stand_in THEN 'other > tick AND other >= clock - lag_limit' ELSE 'false' END,
-            CASE WHEN NOT stand_in THEN '-- A session stopped between reading the stand-in''s lane or the clock and here
-                    -- may be behind the stand-in: then no draw of this tick is an ID.
-                    IF (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
-                        PERFORM setval(''pgflurry.lane''::regclass,
-                            target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
-                        v := NULL;
-                    END IF;'
-                 ELSE '-- A session stopped between reading the lane and here may have met it:
-                    -- then no draw of this tick is an ID.
-                    IF (SELECT last_value >> lane_bits FROM pgflurry.lane) >= target - 1 THEN
-                        PERFORM setval(''pgflurry.lane_stand_in''::regclass,
-                            target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
-                        v := NULL;
-                    END IF;' END,
+            CASE WHEN stand_in THEN 'other >= clock - lag_limit' ELSE 'false' END,
+            CASE WHEN stand_in
+                 THEN '(SELECT last_value >> lane_bits FROM pgflurry.lane) >= least(other + 1, target - 1)'
+                 ELSE '(SELECT last_value FROM pgflurry.lane_stand_in) > v' END,
             start_value,
             start_value + least(CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END, start_value / 2),
             greatest(block_bits - 2, 0));

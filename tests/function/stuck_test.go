@@ -42,6 +42,8 @@ var points = []struct {
 		"PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);", true, toSlow,
 	},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM nextval('pgflurry.mark'::regclass);", true, toSlow},
+	{"pgflurry.advance_slowly(bigint)", "shown := target << lane_bits |", true, toSlow},
+	{"pgflurry.advance_slowly(bigint)", "shown := target << lane_bits |", true, toStart},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.lane'::regclass, v + bar);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.lane'::regclass, v + bar);", true, toStart},
 	{"pgflurry.advance_slowly(bigint)", "RAISE EXCEPTION USING ERRCODE = 'SNF00';", true, toSlow},
@@ -223,7 +225,7 @@ func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 	run(t, conn, "SELECT next_snowflake(); SELECT pg_advisory_lock(4242)")
 	server.Eventually(t, conn,
 		"(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
-	const text = "PERFORM setval('pgflurry.lane_stand_in'::regclass, v + bar);"
+	const text = "shown := target << lane_bits |"
 	rewrite(t, conn, "pgflurry.advance_slowly_stand_in(bigint)", text, held+"\n"+text, 1)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
 	late := make(chan error, 1)
