@@ -31,8 +31,14 @@ func (t target) String() string { return t.system + "/" + t.arch }
 
 // all are the targets of a whole release.
 var all = []target{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"},
-	{"freebsd", "amd64"}, {"freebsd", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"},
+	{"linux", "arm64"},
+	{"darwin", "amd64"},
+	{"darwin", "arm64"},
+	{"freebsd", "amd64"},
+	{"freebsd", "arm64"},
+	{"windows", "amd64"},
+	{"windows", "arm64"},
 }
 
 var (
