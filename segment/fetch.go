@@ -11,9 +11,10 @@ import (
 )
 
 // Run fetches blocks from the first draw until ctx ends, whatever the database does meanwhile. It returns when the
-// fetches under way are over, 2 s later at most. Call it once. End ctx only when no caller needs numbers any more: the
-// rest is skipped.
+// fetches under way are over, 2 s later at most. End ctx only when no caller needs numbers: the rest is skipped. Run
+// may be called again after that, and numbers are given again.
 func (s *Source) Run(ctx context.Context) {
+	s.ended.Store(false)
 	defer s.end()
 	select {
 	case <-s.drawn:
@@ -206,7 +207,8 @@ func (s *Source) remove(b *buffer, at time.Duration) {
 	b.supply.removed(at)
 }
 
-// end drops the rest of all blocks, for good.
+// end drops the rest of all blocks, and the requests for others. It keeps the marks: the rows must not fall behind them
+// before the next Run.
 func (s *Source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +220,14 @@ func (s *Source) end() {
 				"given", b.supply.counts.Given)
 		}
 		b.supply.drop()
+		b.supply.fetching = false
 		b.wake()
 		b.mu.Unlock()
+	}
+	for len(s.known)+len(s.fresh) > 0 {
+		select {
+		case <-s.known:
+		case <-s.fresh:
+		}
 	}
 }

@@ -43,7 +43,7 @@ func newDatabase(name string) *Database {
 type Listing struct {
 	*Database
 	numbers *segment.Source
-	first   bool            // it was on the list at the start
+	first   bool            // it was on the list at the start, and was never judged
 	over    context.Context // ends when it is removed
 	remove  context.CancelFunc
 	known   bool // the watch has judged it; guarded by Databases.mu
@@ -129,7 +129,7 @@ func (l *Listing) Tags() []report.Segment {
 func (l *Listing) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.permission.set(judgement{idsWhy: notJudged, segmentsWhy: notJudged})
+	l.permission.set(unjudged())
 	l.source.Store(l.numbers)
 }
 
@@ -208,15 +208,33 @@ func (d *Databases) Listed() []*Listing {
 	return list
 }
 
-// Judged is closed once every listed database was judged.
-func (d *Databases) Judged() <-chan struct{} { return d.judged }
+// Judged is closed once every listed database was judged. After an end of Watch.Run there is another one.
+func (d *Databases) Judged() <-chan struct{} {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.judged
+}
 
 // wasJudged records that a database was judged.
 func (d *Databases) wasJudged(l *Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l.known = true
+	l.known, l.first = true, false
 	d.closeJudged()
+}
+
+// unlooked records that nobody looks at the databases any more.
+func (d *Databases) unlooked() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, l := range d.listed {
+		l.known = false
+	}
+	select {
+	case <-d.judged:
+		d.judged = make(chan struct{})
+	default:
+	}
 }
 
 // closeJudged closes judged once every listed database was judged.

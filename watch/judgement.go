@@ -32,6 +32,9 @@ const (
 	notListed = "the database is not listed any more"
 )
 
+// unjudged is the judgement without a look.
+func unjudged() judgement { return judgement{idsWhy: notJudged, segmentsWhy: notJudged} }
+
 // set applies a judgement.
 func (p *permission) set(j judgement) {
 	p.sessions.Load().Set(j.names)

@@ -70,8 +70,9 @@ func New(s Settings) *Watch {
 // Run looks at each database until ctx ends. Each has a goroutine of its own, so one that hangs does not delay the
 // others. At the first look, a database of another namespace ends Run with an error if it was listed at the start. If
 // it was listed later, it is never answered and the log says so: other databases have open sessions. Later changes only
-// change the permission.
+// change the permission. A permission ends with Run.
 func (w *Watch) Run(ctx context.Context) error {
+	defer w.settings.Databases.unlooked()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var once sync.Once
@@ -86,8 +87,9 @@ func (w *Watch) Run(ctx context.Context) error {
 	return wrong
 }
 
-// forget drops what is known only because the database is listed.
+// forget drops what is known only because somebody looks at the database.
 func (w *Watch) forget(l *Listing) {
+	l.permit(unjudged())
 	w.ids.forget(l)
 	if s := w.settings.Server; s != nil {
 		s.forget(l.name)
@@ -166,7 +168,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		if judged.IDs.Permit("public.next_snowflake") {
 			d.mender.mend(ctx, conn)
 		}
-		return d.settings.Server.meet(ctx, conn, d.first && !d.seen, d.found)
+		return d.settings.Server.meet(ctx, conn, d.first, d.found)
 	})
 	if err != nil {
 		return err
