@@ -100,26 +100,35 @@ func (s *script) Seal() { s.note("seal") }
 // keep runs a keeper over the script inside a synctest bubble, calls check, and ends the keeper.
 func keep(t *testing.T, s *script, check func(k *Keeper)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		k := keeperOf(t, s)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- k.Run(ctx) }()
-		synctest.Wait()
-		check(k)
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
+	synctest.Test(t, func(t *testing.T) { run(t, keeperOf(t, s), check) })
+}
+
+// run runs a keeper in a bubble until check has returned.
+func run(t *testing.T, k *Keeper, check func(k *Keeper)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- k.Run(ctx) }()
+	synctest.Wait()
+	check(k)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
 }
 
 func keeperOf(t *testing.T, s *script) *Keeper {
 	t.Helper()
 	s.start = time.Now()
+	return keeperAfter(t, s, nil)
+}
+
+// keeperAfter makes a keeper that follows another one; nil: it is the first.
+func keeperAfter(t *testing.T, s *script, former *Keeper) *Keeper {
+	t.Helper()
 	k, err := NewKeeper(Settings{
 		Namespace: "n", Store: s, Issuer: s, Clock: NewClock(time.Millisecond), Node: "node", Version: "v",
-		Jitter: func() float64 { return 0.5 },
+		Jitter: func() float64 { return 0.5 }, Former: former,
 	})
 	if err != nil {
 		t.Fatal(err)
