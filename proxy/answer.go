@@ -37,6 +37,7 @@ type sources struct {
 	ids      *draw.Room
 	patience time.Duration
 	whyNot   func(error) Decline // nil: DeclineNoLease in each case
+	wanted   func()
 	buffers  *frame.Buffers
 	counters *counters
 }
@@ -310,7 +311,7 @@ func (a *answers) reserveSlowly(tag []byte, n int) error {
 	return nil
 }
 
-// decline counts statements for which nothing could be drawn.
+// decline is about statements for which nothing could be drawn.
 func (s *sources) decline(err error, statements int) {
 	why := DeclineNoLease
 	switch {
@@ -321,5 +322,11 @@ func (s *sources) decline(err error, statements int) {
 	case s.whyNot != nil:
 		why = min(s.whyNot(err), declines-1)
 	}
+	s.declined(why, statements)
+}
+
+// declined counts statements that could be answered, and go to upstream.
+func (s *sources) declined(why Decline, statements int) {
 	s.counters.declined[why].Add(int64(statements))
+	s.wanted()
 }

@@ -286,6 +286,6 @@ func (r *requests) streamMessage() error {
 func (r *requests) countUnpermitted() {
 	n := r.conversation.TakeUnpermitted()
 	if n > 0 && r.answers.permission != nil {
-		r.answers.counters.declined[DeclineNotAnswerable].Add(int64(n))
+		r.answers.declined(DeclineNotAnswerable, n)
 	}
 }

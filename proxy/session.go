@@ -85,6 +85,9 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 		}
 		return client, nil
 	}
+	if !packet.cancel {
+		p.sources.wanted()
+	}
 	switch {
 	case p.cancelsInside(packet):
 		return client, nil
