@@ -82,7 +82,7 @@ func full() report.State {
 	waits.Observe(500 * time.Microsecond)
 	waits.Observe(time.Minute)
 	s.Version, s.Name, s.Namespace.ID = "v1.2.3", "east-1", "5b7e"
-	s.Namespace.End, s.Reloaded = time.Unix(4e9, 0), time.Unix(17e8, 5e8)
+	s.Namespace.End, s.Reloaded, s.QuietSince = time.Unix(4e9, 0), time.Unix(17e8, 5e8), time.Unix(21e8, 0)
 	s.Lease.Renewed = time.Unix(17e8, 25e7)
 	s.Lease.Renewals = map[string]int64{"ok": 7, "lost": 1}
 	s.Clock = report.Clock{
@@ -119,6 +119,7 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 		"1":                  e.value("pgflurry_worker_info", "worker", "137", "node", "east-1", "namespace", "5b7e"),
 		"12":                 e.value("pgflurry_ids_total"),
 		"16":                 e.value("pgflurry_upstream_primaries_total"),
+		"2.1e+09":            e.value("pgflurry_quiet_since_timestamp_seconds"),
 		"0":                  e.value("pgflurry_upstream_primary", "host", "db1:5432"),
 		"2e+09":              e.value("pgflurry_upstream_answered_timestamp_seconds", "host", "db2:5432"),
 		"2":                  e.value("pgflurry_answers_total", "kind", "snowflake"),
@@ -189,7 +190,7 @@ func TestWhatIsNotKnownIsAbsentAndNotZero(t *testing.T) {
 	e := scrape(t, address)
 	for _, name := range []string{
 		"worker_info", "lease_last_renewal_timestamp_seconds", "layout_end_timestamp_seconds", "clock_offset_seconds",
-		"config_reload_success_timestamp_seconds", "workers",
+		"config_reload_success_timestamp_seconds", "workers", "quiet_since_timestamp_seconds",
 	} {
 		if slices.ContainsFunc(e.samples, func(s sample) bool { return s.name == prefix+name }) {
 			t.Errorf("%s has a sample", name)

@@ -23,7 +23,7 @@ const (
 )
 
 // withAccount returns settings of a node with an ID database, and adds an account to the lease database.
-func withAccount(t *testing.T, name string) config.Given {
+func withAccount(t testing.TB, name string) config.Given {
 	t.Helper()
 	s := settings(t, server.Migrated(t), name)
 	s.IDDatabase.Name = "ids"
@@ -37,7 +37,7 @@ func withAccount(t *testing.T, name string) config.Given {
 }
 
 // idConfig is a connection to the ID database of a node.
-func (r *running) idConfig(t *testing.T) *pgx.ConnConfig {
+func (r *running) idConfig(t testing.TB) *pgx.ConnConfig {
 	t.Helper()
 	config, err := pgx.ParseConfig("postgres://" + client + "@localhost/ids?sslmode=disable")
 	if err != nil {

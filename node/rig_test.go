@@ -45,7 +45,7 @@ func (j *journal) read() (text string, more <-chan struct{}) {
 }
 
 // await returns when a line with all these texts was logged.
-func (j *journal) await(t *testing.T, what ...string) {
+func (j *journal) await(t testing.TB, what ...string) {
 	t.Helper()
 	limit := time.After(server.Patience)
 	for {
@@ -73,7 +73,7 @@ type running struct {
 }
 
 // settings are for a node in front of the database at a URL.
-func settings(t *testing.T, direct, name string) config.Given {
+func settings(t testing.TB, direct, name string) config.Given {
 	t.Helper()
 	return config.Given{
 		Settings: config.Settings{Name: name, Window: 30 * time.Second, DrainTimeout: server.Patience},
@@ -101,7 +101,7 @@ func (r *running) reload(g config.Given) error {
 }
 
 // start runs a node, after the changes. The end of the test ends it, if the test has not.
-func start(t *testing.T, s config.Given, change ...func(*node.Node)) *running {
+func start(t testing.TB, s config.Given, change ...func(*node.Node)) *running {
 	t.Helper()
 	log := &journal{more: make(chan struct{})}
 	s.Log = slog.New(slog.NewTextHandler(log, nil))
@@ -153,13 +153,13 @@ func (r *running) end(t *testing.T) error {
 }
 
 // answers waits until IDs come from memory.
-func (r *running) answers(t *testing.T) {
+func (r *running) answers(t testing.TB) {
 	t.Helper()
 	<-r.Answering()
 }
 
 // connect opens a session through the node.
-func (r *running) connect(t *testing.T) *pgx.Conn {
+func (r *running) connect(t testing.TB) *pgx.Conn {
 	t.Helper()
 	through := server.Parse(t, r.direct)
 	through.Host = r.Addr().String()
@@ -167,7 +167,7 @@ func (r *running) connect(t *testing.T) *pgx.Conn {
 }
 
 // draw draws an ID, and returns its worker, too.
-func draw(t *testing.T, conn *pgx.Conn) (id, worker int64) {
+func draw(t testing.TB, conn *pgx.Conn) (id, worker int64) {
 	t.Helper()
 	id = server.Value[int64](t, conn, "SELECT next_snowflake()")
 	return id, id >> 12 & 1023

@@ -8,11 +8,13 @@ import (
 	"pgflurry/report"
 )
 
-// A phase is how far a node has come: since when, with which configuration, and whether it takes clients.
+// A phase is how far a node has come: since when, with which configuration, whether it takes clients, and whether they
+// need it.
 type phase struct {
 	started           time.Time // by the wall clock
 	configured        atomic.Pointer[configured]
 	serving, draining atomic.Bool
+	attendance        *attendance
 }
 
 // configured is the configuration in use.

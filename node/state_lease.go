@@ -18,10 +18,11 @@ import (
 // A trouble is why there is no worker, or no renewal. The zero value: all is well.
 type trouble struct{ reason, cause, hint string }
 
-// Before the first answers there is no worker, and nothing is wrong.
+// Before the first answers, and while nobody needs a worker, there is none, and nothing is wrong.
 var (
 	namespaceUnread = trouble{cause: "the namespace was not read yet"}
 	notYetAcquired  = trouble{cause: "the first attempt to get a worker is under way"}
+	nobody          = trouble{cause: "the proxy is quiet, and the next client wakes it"}
 )
 
 // state is a part of State that is cheap enough for many clients: it does not count sessions.
@@ -33,11 +34,18 @@ func (u *supply) state() report.State {
 
 // fill adds namespace, lease and clock.
 func (u *supply) fill(s *report.State) {
+	unread := u.unread.Load() // first: if it is nil, the namespace is known
 	known := u.known.Load()
 	if known != nil {
 		s.Namespace = reportNamespace(known.namespace)
+		u.fillLease(s, known)
+	} else {
+		s.Lease.Window = u.settings.Window
 	}
-	u.fillLease(s, known)
+	if unread != nil {
+		s.Lease.Granted = false // what was granted before is given back
+		unread.fill(&s.Lease)
+	}
 }
 
 func spans(workers namespace.Ranges) (all report.Spans) {
@@ -58,11 +66,6 @@ func reportNamespace(ns namespace.Namespace) report.Namespace {
 // fillLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
 // state.
 func (u *supply) fillLease(s *report.State, known *known) {
-	if known == nil {
-		s.Lease = report.Lease{Window: u.settings.Window}
-		u.unread.Load().fill(&s.Lease)
-		return
-	}
 	st := known.keeper.Stats()
 	s.Lease, s.Clock = st.Lease, st.Clock
 	l, layout, now := &s.Lease, known.namespace.Layout, u.clock.wall() // now is the moment st.At

@@ -15,7 +15,7 @@ import (
 )
 
 // until waits for a state that is as expected, and returns it.
-func (r *running) until(t *testing.T, what string, expected func(report.State) bool) report.State {
+func (r *running) until(t testing.TB, what string, expected func(report.State) bool) report.State {
 	t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

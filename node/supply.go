@@ -18,31 +18,34 @@ import (
 
 // A supply gives the generator its grants. It knows all that there is to know of namespace and lease.
 type supply struct {
-	settings  config.Settings
-	address   func() string   // of this node, for the worker table
-	lease     *pgx.ConnConfig // the lease role at the lease database
-	rules     *fresh.Rules    // of the connections
-	clock     clock
-	log       *slog.Logger
-	judged    <-chan struct{} // closed once all databases were judged
-	answering chan struct{}   // closed once a worker was leased, too
+	settings config.Settings
+	address  func() string   // of this node, for the worker table
+	lease    *pgx.ConnConfig // the lease role at the lease database
+	rules    *fresh.Rules    // of the connections
+	clock    clock
+	log      *slog.Logger
+	judged   func() <-chan struct{} // closed once all databases were judged
 
 	ids      lateIDs
 	known    atomic.Pointer[known]
-	unread   atomic.Pointer[trouble] // why the namespace is not known
+	unread   atomic.Pointer[trouble] // why the namespace was not read yet; nil: it was
 	surveyed atomic.Pointer[report.Workers]
 	asking   sync.Mutex // held by the one question for a history
 }
 
-// known is what a node has after it has read its namespace.
+// known is what a node has after it has read its namespace, even while it is quiet.
 type known struct {
 	namespace namespace.Namespace
 	keeper    *lease.Keeper
 }
 
 // run finds the namespace, makes its generator, and keeps it supplied with grants until ctx ends. A look at the
-// databases runs beside it. An error means that the configuration is wrong. Faults that may pass are waited for.
-func (u *supply) run(ctx context.Context, look func(context.Context, namespace.Namespace) error) error {
+// databases runs beside it. answering is closed once both give answers from memory, if it is not closed yet. An error
+// means that the configuration is wrong. Faults that may pass are waited for.
+func (u *supply) run(
+	ctx context.Context, answering chan struct{}, look func(context.Context, namespace.Namespace) error,
+) error {
+	u.unread.Store(&namespaceUnread)
 	own := u.holder()
 	ns, err := own.Find(ctx, func(err error) error {
 		u.unread.Store(unreadFor(err))
@@ -60,6 +63,7 @@ func (u *supply) run(ctx context.Context, look func(context.Context, namespace.N
 	}
 	u.ids.generator.Store(g)
 	u.known.Store(&known{namespace: ns, keeper: keeper})
+	u.unread.Store(nil)
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -74,14 +78,18 @@ func (u *supply) run(ctx context.Context, look func(context.Context, namespace.N
 		}
 	})
 	beside.Go(func() {
-		for _, ready := range []<-chan struct{}{keeper.Granted(), u.judged} {
+		for _, ready := range []<-chan struct{}{keeper.Granted(), u.judged()} {
 			select {
 			case <-ready:
 			case <-ctx.Done():
 				return
 			}
 		}
-		close(u.answering)
+		select {
+		case <-answering: // by a run before, which has ended in an error
+		default:
+			close(answering)
+		}
 	})
 	if surveyPause(u.settings) > 0 {
 		beside.Go(func() { u.newSurvey(keeper).run(ctx) })
@@ -95,11 +103,23 @@ func (u *supply) run(ctx context.Context, look func(context.Context, namespace.N
 	}
 }
 
+// forget ends what a run has left: no generator gives IDs, and what was read of the worker table is old. why says so
+// until the next run.
+func (u *supply) forget(why *trouble) {
+	u.unread.Store(why)
+	u.ids.generator.Store(nil)
+	u.surveyed.Store(nil)
+}
+
 // holder are the settings of the node's generator and keeper.
 func (u *supply) holder() holder.Settings {
+	var former *lease.Keeper
+	if known := u.known.Load(); known != nil {
+		former = known.keeper
+	}
 	return holder.Settings{
 		Lease: u.lease, Node: u.settings.Name, Address: u.address(), Version: u.settings.Version,
-		Window: u.settings.Window, Datacenter: u.settings.Datacenter,
+		Window: u.settings.Window, Datacenter: u.settings.Datacenter, Former: former,
 		Rules: *u.rules, Clock: u.clock.ids, Wall: u.clock.wall, Log: u.log,
 		Flag: "--", Without: "go to PostgreSQL",
 	}
