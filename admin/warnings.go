@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +48,8 @@ const (
 func Warnings(s report.State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(report.State) []Warning{
-		leaseWarnings, forgottenWarnings, lostWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings,
+		leaseWarnings, forgottenWarnings, serverWarnings, lostWarnings, reserveWarnings, lateWarnings, gateWarnings,
+		freeWarnings,
 		clockWarnings, functionWarnings,
 		primaryWarnings, upstreamWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
 		reloadWarnings,
@@ -105,6 +107,28 @@ func forgottenWarnings(s report.State) []Warning {
 			"the gate is closed, and no database can join. Look at which server this is, and what else it has lost.",
 		Commands: []string{showStatus},
 	}}
+}
+
+// serverWarnings say that a server is not known: it may be a copy that nobody has declared.
+func serverWarnings(s report.State) []Warning {
+	var all []Warning
+	for _, why := range newServers(s) {
+		all = append(all, Warning{
+			Kind: "new_server", Severe: true, Why: why, Do: fault.NewServer.Do, Commands: fault.NewServer.Commands,
+			What: "A server is not known. It may be a copy beside its original, and then IDs come twice.",
+		})
+	}
+	return all
+}
+
+// newServers says why servers are not known, each once.
+func newServers(s report.State) (all []string) {
+	for _, d := range s.Databases {
+		all = append(all, d.NewServer)
+	}
+	all = append(all, s.Workers.NewServer)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(why string) bool { return why == "" })
 }
 
 // lostWarnings say for a while that a worker was lost, although the proxy has another one.

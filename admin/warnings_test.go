@@ -50,6 +50,10 @@ func faults() map[string]func(*report.State) {
 				{Name: "db-2:5432", Says: "no answer", Trouble: "it does not answer"},
 			}
 		},
+		"new_server": func(s *report.State) {
+			s.Workers.NewServer = `database "app" is on a server that is not known`
+			s.Databases[0].NewServer = s.Workers.NewServer
+		},
 		"sessions": func(s *report.State) { s.Sessions.Full = true },
 		"reload":   func(s *report.State) { s.NotReloaded = "--max-logins is -1; expected 0 or more" },
 		"accounts": func(s *report.State) {

@@ -3,6 +3,7 @@ package holder
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,13 +59,31 @@ func (s Settings) Find(ctx context.Context, failed func(error) error) (namespace
 
 func (s Settings) read(ctx context.Context) (ns namespace.Namespace, err error) {
 	err = fresh.AskOnce(ctx, s.Lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		ns, err = namespace.Read(ctx, conn)
-		return err
+		if ns, err = namespace.Read(ctx, conn); err != nil {
+			return err
+		}
+		_ = ns.Noted(ctx, conn) // by the next look, if not now
+		if ns.NewServer != "" {
+			s.warnOfServer(ctx, conn, ns)
+		}
+		return nil
 	})
 	if why, copied := ns.Copied(); err == nil && copied {
 		err = &CopyError{Why: why}
 	}
 	return ns, err
+}
+
+// warnOfServer logs that the server of the lease database is not known, and which proxies of an original answer.
+func (s Settings) warnOfServer(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) {
+	if ns.RefusesNew { // Find waits, and says so
+		return
+	}
+	fields := []any{"database", ns.Database, "cause", ns.NewServer}
+	if proxies, err := namespace.Elsewhere(ctx, conn, s.Address); err == nil && len(proxies) > 0 {
+		fields = append(fields, "answers_elsewhere", strings.Join(proxies, "; "))
+	}
+	s.Log.Warn(fault.NewServer.Log, append(fields, hint.Fields(fault.NewServer.Hint)...)...)
 }
 
 // agrees refuses settings that the namespace does not allow.

@@ -51,6 +51,10 @@ CREATE TABLE pgflurry.namespace (
     restart_quarantine interval
         CONSTRAINT namespace_restart_quarantine_range CHECK (restart_quarantine BETWEEN '0' AND '366 days'),
     gate_by           text,
+    server            jsonb
+        CONSTRAINT namespace_server_is_an_object CHECK (jsonb_typeof(server) = 'object'),
+    new_server        text        NOT NULL DEFAULT 'warn'
+        CONSTRAINT namespace_new_server_known CHECK (new_server IN ('warn', 'refuse')),
     -- what an operator has said of this database
     generation        bigint      NOT NULL DEFAULT 1
         CONSTRAINT namespace_generation_range CHECK (generation > 0),
@@ -140,6 +144,13 @@ COMMENT ON COLUMN pgflurry.namespace.restart_quarantine IS
 'NULL: max_window + 2 * skew. 0 says that a restart of this server never forgets anything.';
 COMMENT ON COLUMN pgflurry.namespace.gate_by IS
 'Who closed the gate last, and when, for people.';
+COMMENT ON COLUMN pgflurry.namespace.server IS
+'What is known of the server: what it tells (pgflurry.this_server()), '
+'and reached: the addresses by which proxies and commands have reached it. NULL: nothing yet. '
+'A copy of the server''s files has it, too, but is another one (pgflurry.new_server()).';
+COMMENT ON COLUMN pgflurry.namespace.new_server IS
+'What happens on a server that is not known. warn: it is told. '
+'refuse: no proxy gets a worker, and the function gives no ID, until the operator says what the database is.';
 COMMENT ON COLUMN pgflurry.namespace.generation IS
 'Rises when an operator says what this database is (--moved, --new-namespace, reseed, close, open). '
 'A restore in place changes nothing else for sure.';

@@ -3,16 +3,13 @@ package migrations
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
-	"os"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
+	"pgflurry/namespace"
 )
 
 // cached is how many statements a session caches: more than a migration has.
@@ -134,16 +131,8 @@ func (d *database) warned(advice string) error {
 	return nil
 }
 
-// address returns host:port/name of the database, without user and password. It replaces a host that means "this
-// machine" by the machine's name, because on another machine the same words mean another server.
+// address returns host:port/name of the database, without user and password.
 func (d *database) address() string {
 	c := d.conn.Config()
-	host := c.Host
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || host == "" || host[0] == '/' || host[0] == '@' || err == nil && ip.IsLoopback() {
-		if name, err := os.Hostname(); err == nil {
-			host = name
-		}
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(c.Port))) + "/" + c.Database
+	return namespace.Address(c.Host, c.Port) + "/" + c.Database
 }

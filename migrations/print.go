@@ -24,7 +24,7 @@ var fragment = queries.Read[struct {
 
 // Print writes, as one statement, what Up runs. If pgflurry is already installed, the statement does what is missing.
 // Print refuses settings that need a database (JoinURL, NewNamespace, Moved, FreshWorker, JoinsComplete, MaxWindow,
-// RestartQuarantine).
+// RestartQuarantine, NewServer).
 //
 // The statement is an anonymous block of PL/pgSQL. Every tool takes it for one statement, and PostgreSQL runs it whole
 // or not at all, without an open transaction. Nothing in it looks like a parameter: it has no question mark, and no
@@ -45,7 +45,7 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 		return outcome.As(outcome.Usage, err)
 	}
 	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 ||
-		s.RestartQuarantine != nil {
+		s.RestartQuarantine != nil || s.NewServer != "" {
 		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
 			"and --joins-complete need the database: they cannot be printed")
 	}

@@ -34,4 +34,5 @@ var sql = queries.Read[struct {
 	LockWorkers, Quarantine, MaxWindow, LongGrants, Written, Behind               string
 	InUse, SetForeign, Kinds, Exchanged                                           string
 	NamedColumn, Newest                                                           string
+	NewServer                                                                     string
 }](queriesSQL)

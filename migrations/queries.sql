@@ -770,3 +770,7 @@ LEFT JOIN pg_type AS t ON t.oid = a.atttypid;
 -- name: newest
 -- Reads the highest ID of a column (NULL: it has none).
 SELECT max(%s)::bigint FROM %s;
+
+-- name: new_server
+-- Changes what happens on a server that is not known. $1 warn or refuse
+UPDATE pgflurry.namespace SET new_server = $1;

@@ -26,8 +26,8 @@ func ownRow(ctx context.Context, d *database, s Settings, h *home) (verdict, err
 	if err != nil {
 		return verdict{}, err
 	}
-	why, copied := present.Copied()
-	if s.Copy && !copied {
+	why := s.whyCopied(present)
+	if s.Copy && why == "" {
 		why = fmt.Sprintf("database %q is a copy of the files of a server, as --copy says", present.Database)
 	}
 	if why != "" && s.otherRegion(present) {

@@ -55,10 +55,18 @@ type Settings struct {
 	// how long no worker is granted after a start of the server: 0 to 366 days, or RestartAsWindows. 0 is for a server
 	// that never forgets a grant. nil: as it is, and RestartAsWindows in a new namespace
 	RestartQuarantine *time.Duration
-	Version           string // of the program, for people who list workers
+	// what happens on a server that is not known: Warn or Refuse; "": as it is, and Warn in a new namespace
+	NewServer string
+	Version   string // of the program, for people who list workers
 	// gets a sentence for each extra thing that Up did or left to the operator; nil: nobody
 	Say func(sentence string)
 }
+
+// What happens on a server that is not known: the choices of Settings.NewServer.
+const (
+	Warn   = "warn"
+	Refuse = "refuse" // no proxy gets a worker, and the function gives no ID
+)
 
 // validate refuses settings that contradict each other.
 func (s Settings) validate() error {
@@ -119,6 +127,8 @@ func (s Settings) validate() error {
 	case s.RestartQuarantine != nil && s.JoinURL != "":
 		return refuse("Run it without --join, with the URL of the home.",
 			"--restart-quarantine is the namespace's, and is changed in its home")
+	case s.NewServer != "" && s.NewServer != Warn && s.NewServer != Refuse:
+		return refuse(fmt.Sprintf("Give %s or %s.", Warn, Refuse), "--new-server is %q, which is neither", s.NewServer)
 	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Run it twice: first without --fresh-worker.", "--fresh-worker goes with --join alone")
 	}

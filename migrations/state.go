@@ -37,6 +37,9 @@ type State struct {
 	WeakGuards string   // guards that are missing or do not hold in every session; "": none. An Up mends them
 	LockTables []string // locks of the function that are no views
 	GateBy     string   // who closed the gate last; "": not known
+	// Elsewhere is where proxies answer that may be those of the original, if the server is not known
+	// (namespace.Elsewhere).
+	Elsewhere []string
 }
 
 // An Applied is one migration of this version.

@@ -98,6 +98,11 @@ func describe(ctx context.Context, conn *pgx.Conn, row namespace.Namespace, stat
 	if err != nil {
 		return err
 	}
+	if row.NewServer != "" {
+		if state.Elsewhere, err = namespace.Elsewhere(ctx, conn, ""); err != nil {
+			return failed("looking for proxies of the original", err)
+		}
+	}
 	if state.WeakGuards, err = namespace.WeakGuards(ctx, conn); err != nil {
 		return failed("looking for weak guards", err)
 	}

@@ -36,6 +36,9 @@ func up(ctx context.Context, url string, s Settings, list []migration, then func
 	if err := bring(ctx, d, s, list); err != nil {
 		return err
 	}
+	if err := noteServer(ctx, d); err != nil {
+		return err
+	}
 	return then(d)
 }
 
@@ -126,6 +129,11 @@ func install(ctx context.Context, d *database, s Settings, h *home, last int) (v
 	row, err := ownRow(ctx, d, s, h)
 	if err != nil {
 		return verdict{}, err
+	}
+	if s.NewServer != "" {
+		if err := setNewServer(ctx, d, s.NewServer); err != nil {
+			return verdict{}, err
+		}
 	}
 	if err := settled(ctx, d, h); err != nil {
 		return verdict{}, err

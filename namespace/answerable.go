@@ -48,7 +48,7 @@ type Judgement struct {
 // It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, error) {
 	questions := &pgx.Batch{}
-	questions.Queue(sql.Read)
+	questions.Queue(sql.Read, reached(conn))
 	questions.Queue(answerableSQL)
 	questions.Queue(sql.SegmentTable)
 	answers := conn.SendBatch(ctx, questions)

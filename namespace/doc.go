@@ -59,13 +59,22 @@
 // # What stays invisible
 //
 // A copy of a server's files (base backup, snapshot, clone of a machine) shares all three values with its original.
-// Nothing shows the difference until the copy talks to the home of its namespace. The home records each database's
-// claim with the address from which it was made. It refuses a claim from another address until the operator says
-// --moved (the original is gone) or --copy (it lives on). When a claim moves, the home writes a new one, so a second
-// copy cannot use the old one.
+// Only its address shows the difference. Two rows remember addresses:
 //
-// A copy stays unnoticed if it reaches its server by the same name and port as the original, or never talks to the
-// home.
+//   - The home records each database's claim with the address from which it was made. It refuses a claim from another
+//     address until the operator says --moved (the original is gone) or --copy (it lives on). When a claim moves, the
+//     home writes a new one, so a second copy cannot use the old one.
+//   - Each database's own row remembers its server (sqlfuncs/new_server.sql): its start, what it tells of itself, and
+//     by which addresses it was reached. Read compares that. A server is new if it was started since, is reached at
+//     another address, and is not the known machine, port and directory. By default that is a warning, because a
+//     failover can look the same. If the row says refuse, the database counts as a copy.
+//
+// Each look that recognises the server lets the row remember it as it is now (Noted). That happens after a start and
+// for an address that is new, so looks write next to nothing. The hosts of one connection string are one cluster: if
+// one is known, all are. The function does not know its address. If the row says refuse, it waits after each start
+// until somebody has recognised the server.
+//
+// A copy stays unnoticed if it reaches its server by the same name and port as the original.
 //
 // # Regions
 //

@@ -41,7 +41,7 @@ type Namespace struct {
 	// Closed: "pgflurry close" has closed this database for good. It gives no IDs.
 	Closed bool
 
-	copied string // why this is not the database that the row was written for; "": it is
+	Identity
 }
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
@@ -51,7 +51,7 @@ const Revision = 1
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
-	return scan(conn, conn.QueryRow(ctx, sql.Read))
+	return scan(conn, conn.QueryRow(ctx, sql.Read, reached(conn)))
 }
 
 // scan reads the answer to the statement read.
@@ -62,7 +62,8 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
 		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
-		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed, &functions, &others)
+		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed, &functions, &others,
+		&n.NewServer, &n.RefusesNew, &n.toNote)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}

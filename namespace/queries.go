@@ -15,5 +15,7 @@ var sql = queries.Read[struct {
 	Look          string
 	WeakGuards    string
 	MendSequences string
+	NoteServer    string
+	HoldersBefore string
 	Read          string
 }](queriesSQL)

@@ -32,8 +32,24 @@ SELECT coalesce(pg_catalog.string_agg(g, ', ' ORDER BY g), '') FROM pgflurry.wea
 -- Recreates the sequences that a failover left unreadable, and returns their names. Usually there are none.
 SELECT s::pg_catalog.text FROM pgflurry.mend_sequences() AS s;
 
+-- name: note_server
+-- Lets the row remember this server. $1 the addresses by which it is reached
+SELECT pgflurry.note_server($1);
+
+-- name: holders_before
+-- Lists proxies that held a worker when the server was started, and have not renewed it since, the latest first. One
+-- whose address a later holder has is left out. Columns: node, worker, address. $1 another address to leave out
+SELECT w.node, w.worker, w.address
+FROM pgflurry.worker AS w, pg_catalog.pg_postmaster_start_time() AS s (started)
+WHERE w.kind OPERATOR(pg_catalog.=) 'proxy' AND w.released_at IS NULL AND w.retired_at IS NULL
+  AND w.renewed_at OPERATOR(pg_catalog.<) s.started AND w.address OPERATOR(pg_catalog.<>) $1
+  AND NOT EXISTS (SELECT FROM pgflurry.worker AS o WHERE o.address OPERATOR(pg_catalog.=) w.address
+                  AND o.renewed_at OPERATOR(pg_catalog.>=) s.started)
+ORDER BY w.renewed_at DESC LIMIT 8;
+
 -- name: read
 -- Reads the namespace row, and why it was not written for this database (empty: it was). Times are in microseconds.
+-- $1 the addresses by which this server is reached
 SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits,
        n.epoch, (extract(epoch FROM n.unit) OPERATOR(pg_catalog.*) 1000000)::bigint,
        n.database_workers, n.function_worker,
@@ -42,8 +58,19 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        (extract(epoch FROM n.quarantine) OPERATOR(pg_catalog.*) 1000000)::bigint,
        n.acquire_after, coalesce(n.home, ''), n.disposable, n.claim::pg_catalog.text,
        coalesce(n.installed_by, ''), pgflurry.revision(), pgflurry.leases_from(), n.region,
-       coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text,
+       coalesce(pgflurry.why_copied(), CASE WHEN n.new_server OPERATOR(pg_catalog.=) 'refuse' THEN s.why END, ''),
+       pg_catalog.current_database()::pg_catalog.text,
        -- which database this is, only for comparison (empty: it makes no statement), and whether it is closed for good
        coalesce(pgflurry.place(), ''), pgflurry.is_closed(),
-       n.function_workers::pg_catalog.text, n.foreign_workers::pg_catalog.text
-FROM pgflurry.namespace AS n;
+       n.function_workers::pg_catalog.text, n.foreign_workers::pg_catalog.text,
+       -- why the server is not known (empty: it is), whether that is refused, and whether there is something to note
+       CASE WHEN s.why IS NULL OR pgflurry.why_copied() IS NOT NULL THEN '' ELSE s.why END,
+       n.new_server OPERATOR(pg_catalog.=) 'refuse',
+       CASE WHEN k.noted THEN false ELSE pgflurry.server_to_note($1) IS NOT NULL END
+FROM pgflurry.namespace AS n,
+     -- the usual case, in which nothing else is asked: the same start, reached as before
+     LATERAL (SELECT n.server OPERATOR(pg_catalog.->) 'started' OPERATOR(pg_catalog.=)
+                         pg_catalog.to_jsonb(extract(epoch FROM pg_catalog.pg_postmaster_start_time()))
+                     AND n.server OPERATOR(pg_catalog.->) 'reached' OPERATOR(pg_catalog.@>)
+                         pg_catalog.to_jsonb(pg_catalog.string_to_array($1, ' '))) AS k (noted),
+     LATERAL (SELECT CASE WHEN k.noted THEN NULL ELSE pgflurry.new_server($1) END) AS s (why);

@@ -11,6 +11,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/fresh"
 	"pgflurry/lease"
+	"pgflurry/namespace"
 	"pgflurry/report"
 )
 
@@ -98,7 +99,13 @@ func (s *survey) read(ctx context.Context) {
 		if err != nil {
 			return err
 		}
+		row, err := namespace.Read(ctx, conn)
+		if err != nil {
+			return err
+		}
+		_ = row.Noted(ctx, conn) // by the next reading, if not now
 		*next = workersOf(listing, s.keeper.Stats())
+		next.NewServer = row.NewServer
 		next.Read, next.FunctionAhead = s.clock.wall(), ahead
 		if listing.GateOpens > 0 {
 			next.Opens = next.Read.Add(listing.GateOpens)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,11 @@ func throughUpstream(
 		}
 	}
 	if len(upstream) > 1 {
-		there.Host += ",…"
+		var all []string
+		for _, h := range upstream {
+			all = append(all, h.Address)
+		}
+		there.Host = strings.Join(all, ",")
 	}
 	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 	there.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }

@@ -61,6 +61,8 @@ type Workers struct {
 	Opens  time.Time // when the gate opens; zero: it is open
 	// FunctionAhead is how far the IDs of the function in the lease database are ahead of its clock; 0: they are not.
 	FunctionAhead time.Duration
+	// NewServer is why the server of the lease database is not known, so it may be a copy; empty: it is known.
+	NewServer string
 }
 
 // Worker is one row.

@@ -79,6 +79,7 @@ type Database struct {
 	Judged      time.Time // time of the last look that judged it; zero: none
 	Found       time.Time // time of the last look that found a PostgreSQL, whatever that said; zero: none
 	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
+	NewServer   string    // why its server is not known, so it may be a copy; empty: it is known
 }
 
 // Segment is one tag of one database, since it was first used.

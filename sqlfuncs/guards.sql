@@ -26,7 +26,7 @@ COMMENT ON FUNCTION pgflurry.is_applied(text) IS
 CREATE OR REPLACE FUNCTION pgflurry.guard_namespace() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    leases constant text[] := '{timeline,acquire_after,joins_complete_on,gate_by}';  -- what a lease changes
+    leases constant text[] := '{timeline,acquire_after,joins_complete_on,gate_by,server}';  -- what a lease changes
     highest bigint;
 BEGIN
     IF TG_OP <> 'UPDATE' THEN

@@ -103,10 +103,12 @@ LANGUAGE sql IMMUTABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS 
     SELECT pgflurry.is_original()
        AND EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.id = space AND n.function_worker = worker)
        AND pgflurry.lane_wait() = 0
+       AND NOT pgflurry.awaits_recognition()
 $fn$;
 COMMENT ON FUNCTION pgflurry.may_draw(uuid, integer) IS
 'Whether a function that was written for this worker of this ID space may draw here: '
-'the database is the original, its row says the same, and the lane is not older than the server''s start. '
+'the database is the original, its row says the same, the lane is not older than the server''s start, '
+'and the server is recognised where that is asked for. '
 'IMMUTABLE within a session, which asks once.';
 
 CREATE OR REPLACE FUNCTION pgflurry.first_draw(space uuid, worker integer) RETURNS bigint
@@ -150,6 +152,14 @@ BEGIN
             worker, space, current_database(), n.function_worker, n.id
             USING ERRCODE = 'SNF03', HINT = 'Run "pgflurry migrate up --database URL", which writes the function anew.';
     END IF;
+    IF pgflurry.awaits_recognition() THEN
+        RAISE EXCEPTION 'next_snowflake: nobody has recognised the server of database "%" since it was started at %: '
+            'it may be a copy', current_database(),
+            date_trunc('second', pg_postmaster_start_time() AT TIME ZONE 'UTC')
+            USING ERRCODE = 'SNF03',
+                  HINT = 'A proxy recognises it within seconds by its address, or its log says why not. '
+                      'Without a proxy run "pgflurry migrate up --database URL".';
+    END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.refuse_draw(uuid, integer) IS
 'Error SNF03 that says why may_draw() is false, and what to run. No error if it would now be true.';
@@ -186,7 +196,8 @@ BEGIN
         SET system_identifier = pgflurry.system_identifier(), timeline = pgflurry.wal_timeline(),
             database_oid = d.oid, database_name = d.datname,
             namespace_oid = n.tableoid, worker_oid = 'pgflurry.worker'::regclass,
-            generation = pgflurry.next_generation(n.generation), closed_at = NULL
+            generation = pgflurry.next_generation(n.generation), closed_at = NULL,
+            server = pgflurry.this_server() || '{"reached": []}'
         FROM pg_database AS d WHERE d.datname = current_database();
     CALL pgflurry.begin_anew(same_clock IS NOT TRUE);
 END $fn$;

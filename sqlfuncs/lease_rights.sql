@@ -46,7 +46,7 @@ BEGIN
     FOREACH statement IN ARRAY ARRAY[
         'USAGE ON SCHEMA pgflurry',
         'SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.migration',
-        'UPDATE (timeline, acquire_after, joins_complete_on) ON pgflurry.namespace',
+        'UPDATE (timeline, acquire_after, joins_complete_on, server) ON pgflurry.namespace',
         'UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
             'ON pgflurry.worker']
     LOOP

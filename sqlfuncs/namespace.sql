@@ -64,7 +64,7 @@ BEGIN
             database_workers, function_worker, function_workers, foreign_workers, claim, home,
             joins_complete_on, born, restart_quarantine,
             timeline, acquire_after, system_identifier,
-            database_oid, namespace_oid, worker_oid, database_name)
+            database_oid, namespace_oid, worker_oid, database_name, server)
         SELECT coalesce(new_id, gen_random_uuid()), new_disposable,
             new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
             new_region, new_database_workers, new_function_worker, new_function_workers,
@@ -72,7 +72,8 @@ BEGIN
             CASE WHEN new_home IS NULL THEN pgflurry.server_life() END, pg_postmaster_start_time(),
             CASE WHEN new_disposable THEN interval '0' END,
             pgflurry.wal_timeline(), 0, pgflurry.system_identifier(),
-            oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname
+            oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname,
+            pgflurry.this_server() || '{"reached": []}'
         FROM pg_database WHERE datname = current_database();
     -- Replication or a dump of the table may bring rows of another region's workers. They would be leased here too.
     ALTER TABLE pgflurry.worker DROP CONSTRAINT IF EXISTS worker_is_of_region;

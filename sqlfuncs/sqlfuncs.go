@@ -29,6 +29,7 @@ var order = [...]string{
 	"refuse_foreign.sql",
 	"server.sql",
 	"revision.sql",
+	"new_server.sql",
 	"identity.sql",
 	"lease_rights.sql",
 	"ticks.sql",

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/hint"
 	"pgflurry/logs"
 )
@@ -30,6 +31,7 @@ const (
 	aboutHidden    = "a database that the ID database hides"
 	aboutSequences = "sequences that cannot be read"
 	aboutGuards    = "guards that do not hold"
+	aboutServer    = "a server that is not known"
 )
 
 // A finding is something to log about a database.
@@ -50,7 +52,7 @@ type findings struct {
 
 func newFindings(database string, log *slog.Logger, now func() time.Duration, remind time.Duration) *findings {
 	f := &findings{database: database, log: log, now: now, last: make(map[string]*logs.Reminder)}
-	for _, about := range []string{aboutIDs, aboutSegments, aboutHidden, aboutSequences, aboutGuards} {
+	for _, about := range []string{aboutIDs, aboutSegments, aboutHidden, aboutSequences, aboutGuards, aboutServer} {
 		f.last[about] = &logs.Reminder{Every: remind}
 	}
 	return f
@@ -91,5 +93,16 @@ func (l *findings) reportGuards(weak string) {
 		about: aboutGuards, what: "guards of pgflurry's tables are missing, or do not hold in every session", why: weak,
 		hint:  `A restore with --disable-triggers leaves them so. Run "pgflurry migrate up --database URL".`,
 		fault: slog.LevelError,
+	})
+}
+
+// reportServer tells that the server of the database is not known, and why; empty: it is known.
+func (l *findings) reportServer(why string) {
+	if why == "" {
+		l.right(aboutServer)
+		return
+	}
+	l.report(finding{
+		about: aboutServer, what: fault.NewServer.Log, why: why, hint: fault.NewServer.Hint, fault: slog.LevelWarn,
 	})
 }

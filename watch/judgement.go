@@ -24,6 +24,7 @@ type judgement struct {
 	at                           time.Time // time of the last look that judged; zero: none
 	found                        time.Time // … that found a PostgreSQL, whatever that said
 	away                         string    // why the last look found no PostgreSQL; empty: it found one
+	newServer                    string    // why the server is not known; empty: it is
 }
 
 // Why a database is not answered before its first look, and after its removal.
@@ -52,7 +53,7 @@ func (x *Database) State() report.Database {
 	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
 		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Found: j.found,
-		Away: j.away,
+		Away: j.away, NewServer: j.newServer,
 	}
 }
 
@@ -85,5 +86,6 @@ func judgementOf(j namespace.Judgement, at time.Time) judgement {
 		names: statement.NamesOf(slices.Concat(j.IDs.Names, j.Segments.Names, j.Others.Names)...),
 		ids:   levelOf(j.IDs, "public", "next_snowflake"), idsWhy: j.IDs.Why,
 		segments: levelOf(j.Segments, "pgflurry", "next_segment"), segmentsWhy: j.Segments.Why, at: at, found: at,
+		newServer: j.NewServer,
 	}
 }

@@ -168,6 +168,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		if judged.IDs.Permit("public.next_snowflake") {
 			d.mender.mend(ctx, conn)
 		}
+		_ = judged.Noted(ctx, conn) // by the next look, if not now
 		return d.settings.Server.meet(ctx, conn, d.first, d.found)
 	})
 	if err != nil {
@@ -188,6 +189,9 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		fault = slog.LevelInfo
 	}
 	d.found.report(finding{about: aboutIDs, what: idFindings[j.ids], why: j.idsWhy, fault: fault})
+	if !judged.RefusesNew { // else this is why nothing is answered
+		d.found.reportServer(judged.NewServer)
+	}
 	d.found.report(finding{
 		about: aboutSegments, what: segmentFindings[j.segments], why: j.segmentsWhy, fault: slog.LevelInfo,
 	})
@@ -233,7 +237,9 @@ func (d *databaseWatch) unanswered(err error) {
 // nothing is the judgement of a look that failed: nothing may be answered.
 func (d *databaseWatch) nothing(why, hint string) judgement {
 	before := d.permission.judgement.Load()
-	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: before.at, found: before.found}
+	return judgement{
+		idsWhy: why, idsHint: hint, segmentsWhy: why, at: before.at, found: before.found, newServer: before.newServer,
+	}
 }
 
 // compare ends the answers of a judgement while looks do not agree which database this is. The lease may be at another

@@ -62,6 +62,10 @@ type namespaceJSON struct {
 	Restart        float64          `json:"restart_quarantine_seconds"`
 	Settles        float64          `json:"settles_in_seconds"`
 	JoinsClosed    bool             `json:"joins_closed"`
+	// why the server is not known
+	NewServer   *string  `json:"new_server"`
+	OnNewServer string   `json:"on_new_server"`
+	Elsewhere   []string `json:"answer_elsewhere"`
 }
 
 // printStateJSON writes one JSON object.
@@ -101,6 +105,7 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Skew:      n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
 		Closed: state.Closed, GateBy: known(state.GateBy),
 		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
+		NewServer: known(n.NewServer), OnNewServer: onNewServer(n), Elsewhere: array(state.Elsewhere),
 	}
 }
 

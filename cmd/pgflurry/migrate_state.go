@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pgflurry/fault"
 	"pgflurry/hint"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
@@ -105,6 +106,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	} else {
 		t.add("after a restart", state.Restart.String(), restartDetail(state))
 	}
+	t.addServer(state, n)
 	if state.GateOpens > 0 {
 		t.add("gate", "closed", fmt.Sprintf("no worker is granted for another %v: the database was failed over, "+
 			"restored or reseeded (%s)", wholeSeconds(state.GateOpens), closedBy(state.GateBy)))
@@ -113,6 +115,27 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 		t.add("joins", "closed", `the database was failed over, restarted, restored or reseeded: let every database `+
 			`that joined join again, then run "pgflurry migrate up --joins-complete"`)
 	}
+}
+
+// addServer adds what is known of the server.
+func (t *table) addServer(state migrations.State, n *namespace.Namespace) {
+	if n.NewServer != "" {
+		t.add("server", "not known", n.NewServer)
+	}
+	if n.RefusesNew {
+		t.add("on a new server", onNewServer(n), "no proxy gets a worker there, and the function gives no ID")
+	}
+	for _, proxy := range state.Elsewhere {
+		t.add("elsewhere", "answers", proxy+" before this server was started: if this is a copy, its original lives")
+	}
+}
+
+// onNewServer is the choice of --new-server.
+func onNewServer(n *namespace.Namespace) string {
+	if n.RefusesNew {
+		return migrations.Refuse
+	}
+	return migrations.Warn
 }
 
 // restartDetail says what a start of the server costs.
@@ -135,6 +158,13 @@ func printState(w io.Writer, state migrations.State) error {
 	if n := state.Namespace; n != nil && (n.Home != "" || len(state.Joined) > 0) {
 		_, err := fmt.Fprintln(w, "Addresses are as the databases were named when they joined; "+
 			"a machine's name stands for its localhost or socket.")
+		if err != nil {
+			return err
+		}
+	}
+	if n := state.Namespace; n != nil && n.NewServer != "" && state.Copied == "" {
+		_, err := fmt.Fprintf(w, "warning: The server of this database is not known: it may be a copy beside its "+
+			"original. %s\n", fault.NewServer.Hint)
 		if err != nil {
 			return err
 		}
@@ -181,6 +211,9 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	}
 	if f.restart != "" {
 		done = append(done, fmt.Sprintf("after a start of the server no worker is granted for %v", state.Restart))
+	}
+	if f.newServer != "" {
+		done = append(done, "on a server that is not known: "+onNewServer(n))
 	}
 	if f.maxWindow != 0 {
 		done = append(done, windowsDone(n, state.GateOpens))

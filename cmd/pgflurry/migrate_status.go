@@ -41,7 +41,10 @@ Exit codes:
                                 max_window_seconds, skew_seconds, quarantine_seconds,
                                 closed, gate_opens_in_seconds,
                                 gate_closed_by (the last time), restart_quarantine_seconds,
-                                settles_in_seconds (after a start of the server), joins_closed
+                                settles_in_seconds (after a start of the server), joins_closed,
+                                new_server (why the server is not known; null: it is),
+                                on_new_server (warn or refuse), answer_elsewhere (where proxies
+                                do that may be those of the original)
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,

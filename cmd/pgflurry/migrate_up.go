@@ -20,7 +20,7 @@ type upFlags struct {
 	freshWorker, joinsComplete bool
 	originalDestroyed          bool
 	maxWindow                  time.Duration
-	restart                    string
+	restart, newServer         string
 	afterID                    int64
 	afterIDGiven               bool
 	afterTables                []string
@@ -57,9 +57,13 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.originalDestroyed, "original-destroyed", false, "with --moved: the original of this copy is "+
 		"destroyed for good. Leave it out if \"pgflurry close\" was run on the original before the dump")
 	describe(flags, config.Row{Name: "join", Secret: true})
+	flags.StringVar(&f.newServer, "new-server", "", "`CHOICE` for a server that is not known, and may be a copy that "+
+		"nobody has declared: warn or refuse. With refuse no proxy gets a worker there, and the function gives no ID "+
+		"(default warn, or as it was)")
 	describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
+	describe(flags, config.Row{Name: "new-server", Enum: []string{migrations.Warn, migrations.Refuse}})
 	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "after-table", "moved", "original-destroyed",
-		"copy", "fresh-worker", "joins-complete", "restart-quarantine")
+		"copy", "fresh-worker", "joins-complete", "restart-quarantine", "new-server")
 }
 
 // settings checks what can be checked without a database.
@@ -82,6 +86,7 @@ func (f *upFlags) settings() (migrations.Settings, error) {
 	s.FreshWorker = f.freshWorker
 	s.JoinsComplete = f.joinsComplete
 	s.MaxWindow = f.maxWindow
+	s.NewServer = f.newServer
 	if err != nil || f.restart == "" {
 		return s, err
 	}
@@ -177,6 +182,14 @@ granted. So no proxy gets a worker for the first 64 s: max_window and twice the 
 the database gives the IDs meanwhile, and an ID database waits. --restart-quarantine 0s ends that wait.
 Say it only if no start of this server ever loses a committed write: it has no standby, and nobody sets
 its files back. --restart-quarantine default ends that.
+
+The row remembers its server: the addresses by which proxies and commands reach it, its own address,
+port, data directory, cluster_name and start. A server that was started since, and that is reached at
+another address, is not known: it may be a copy beside its original. "serve", "migrate status", a metric
+and an alert say so, until you say --copy or --moved. If a member of a cluster takes over, it is known
+if --lease-database names all members, or one name that follows the primary.
+--new-server refuse also keeps proxies from a worker there. And after each start of the server the
+function gives no ID until a proxy, or up, has recognised the server by its address.
 
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,

@@ -63,11 +63,14 @@ type status struct {
 		Skew            float64                  `json:"skew_seconds"`
 		Quarantine      float64                  `json:"quarantine_seconds"`
 		Closed          bool
-		GateOpens       float64 `json:"gate_opens_in_seconds"`
-		GateBy          *string `json:"gate_closed_by"`
-		Restart         float64 `json:"restart_quarantine_seconds"`
-		Settles         float64 `json:"settles_in_seconds"`
-		JoinsClosed     bool    `json:"joins_closed"`
+		GateOpens       float64  `json:"gate_opens_in_seconds"`
+		GateBy          *string  `json:"gate_closed_by"`
+		Restart         float64  `json:"restart_quarantine_seconds"`
+		Settles         float64  `json:"settles_in_seconds"`
+		JoinsClosed     bool     `json:"joins_closed"`
+		NewServer       *string  `json:"new_server"`
+		OnNewServer     string   `json:"on_new_server"`
+		Elsewhere       []string `json:"answer_elsewhere"`
 	} `json:"namespace"`
 }
 
@@ -86,7 +89,8 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 	}
 	if n == nil || n.Workers != 1024 || n.DatabaseWorkers != 16 || n.FunctionWorker != 0 || n.Unit != 0.001 ||
 		n.MaxWindow != 60 || n.Skew != 2 || n.Quarantine != 120 || n.Left < 1e9 || n.Home != nil || n.Copied != nil ||
-		n.LastID.Year() != 2093 || n.GateOpens != 0 || n.JoinsClosed {
+		n.LastID.Year() != 2093 || n.GateOpens != 0 || n.JoinsClosed || n.NewServer != nil || n.OnNewServer != "warn" ||
+		n.Elsewhere == nil {
 		t.Errorf("its namespace: %+v", n)
 	}
 	if len(s.Joined) != 1 || s.Joined[0].Worker != 1 || time.Since(s.Joined[0].ClaimedAt) > time.Hour {

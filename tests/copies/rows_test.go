@@ -16,16 +16,17 @@ import (
 // scenarios bring about what the rows of the table say. A key is the first cell of a row, letter by letter.
 var scenarios = map[string]func(*story){
 	"failover to a standby": failover,
-	"a failover soon after `migrate up`, and the function says XX000":                   brokenByFailover,
-	"a dump was restored in place (`pg_restore --clean`)":                               restoredInPlace,
-	"the server was set back in place (point in time, a snapshot of its disk)":          setBack,
-	"a dump was restored beside its original, or a template copied (staging)":           beside,
-	"a dump was restored on another server, and the original is gone":                   onAnotherServer,
-	"a snapshot, base backup or clone of a machine runs beside its original":            cloned,
-	"a database that has joined has another address, or was restored on another server": joinedMoved,
-	"the server of a database that has joined was set back in place":                    joinedSetBack,
-	"the home was renamed, or has another address":                                      homeRenamed,
-	"the home was set back or failed over, and another database shall join":             homeForgot,
+	"a failover soon after `migrate up`, and the function says XX000":                           brokenByFailover,
+	"a dump was restored in place (`pg_restore --clean`)":                                       restoredInPlace,
+	"the server was set back in place (point in time, a snapshot of its disk)":                  setBack,
+	"a dump was restored beside its original, or a template copied (staging)":                   beside,
+	"a dump was restored on another server, and the original is gone":                           onAnotherServer,
+	"a snapshot, base backup or clone of a machine runs beside its original":                    cloned,
+	"nobody declared a copy, and `serve` or `migrate status` says that the server is not known": undeclared,
+	"a database that has joined has another address, or was restored on another server":         joinedMoved,
+	"the server of a database that has joined was set back in place":                            joinedSetBack,
+	"the home was renamed, or has another address":                                              homeRenamed,
+	"the home was set back or failed over, and another database shall join":                     homeForgot,
 	"`pg_upgrade`": upgraded,
 	"blue/green: the application's tables are replicated logically, and clients switch": blueGreen,
 	"blue/green, and green subscribes to all sequences of blue (PostgreSQL 19)":         blueGreenWithSequences,
@@ -174,6 +175,30 @@ func cloned(s *story) {
 	s.command(1, "URL", server.In(s, third, "joined"))
 	s.drawsAbove(server.In(s, third, "home"))
 	s.drawsAbove(server.In(s, third, "joined"))
+}
+
+func undeclared(s *story) {
+	original := server.Private(s, nil)
+	home := s.database(original.URL("postgres"), "home")
+	s.up(home, migrations.Settings{})
+	s.draw(home)
+	first := server.In(s, server.Clone(s, original, "first").URL("postgres"), "home")
+	second := server.In(s, server.Clone(s, original, "second").URL("postgres"), "home")
+	s.runs(0, status(first), "it may be a copy beside its original")
+	s.command(0, "URL", first, "HOME", home)
+	s.draw(home, first, home)
+	s.command(1, "URL", second)
+	s.drawsAbove(second)
+
+	server.Stop(s, original)
+	original = server.Again(s, original.Data, server.FreePort(s))
+	home = server.In(s, original.URL("postgres"), "home")
+	s.runs(0, status(home), "it may be a copy beside its original")
+	s.command(2, "URL", home)
+	for _, url := range []string{home, first, second} {
+		s.runs(0, status(url, "--json"), `"new_server": null`)
+	}
+	s.drawsAbove(home)
 }
 
 func joinedMoved(s *story) {

@@ -396,3 +396,20 @@ func TestAlertClockAheadFiresWhenTheDatabasesClockIsSetBack(t *testing.T) {
 	function.samples["pgflurry_function_ahead_seconds"] = 40 // node's tests see a real one
 	judge(t, before, function, "PgflurryClockAhead")
 }
+
+func TestAlertNewServerFiresAtACopyThatNobodyHasDeclaredAndNotAtARestart(t *testing.T) {
+	t.Parallel()
+	server.Binaries(t)
+	original := server.Private(t, nil)
+	settings := migrations.Settings{RestartQuarantine: new(time.Duration)}
+	if err := migrations.Up(t.Context(), original.URL("postgres"), settings); err != nil {
+		t.Fatal(err)
+	}
+	copied := server.Clone(t, original, "copied")
+	server.Stop(t, original)
+	original = server.Again(t, original.Data, original.Port)
+	before := operate(t, original.URL("postgres"), "restarted").steady()
+	o := operate(t, copied.URL("postgres"), "copied")
+	after := o.shows("a new server", func(of func(string) float64) bool { return of("new_server") == 1 })
+	judge(t, before, after, "PgflurryNewServer")
+}
