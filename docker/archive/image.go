@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	_ "crypto/sha256" // for digest.Canonical
 	"errors"
 	"io"
 	"io/fs"
