@@ -14,8 +14,8 @@ import (
 func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 	files := 0
 	for _, folder := range []string{
-		"account", "acknowledge", "client", "cmd/pgflurry", "lease", "migrations", "namespace", "segment",
-		"sqlfuncs",
+		"account", "acknowledge", "client", "cmd/pgflurry", "lease", "migrations", "namespace", "partition",
+		"segment", "sqlfuncs",
 	} {
 		paths, err := filepath.Glob("../" + folder + "/*.sql")
 		if err != nil {

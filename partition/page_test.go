@@ -1,0 +1,115 @@
+package partition
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/tests/support/deeds"
+	"pgflurry/tests/support/server"
+)
+
+const page = "../docs/partitions.md"
+
+// aboutAYear replaces the fixed dates of the page, so that they stay in the future.
+func aboutAYear(text string) string {
+	return strings.ReplaceAll(text, "2027-01-01", time.Now().AddDate(1, 0, 0).Format("2006-01-02"))
+}
+
+func TestQueriesReadThePartitionsThatThePageSays(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	blocks := deeds.Blocks(t, page, "sql")
+	server.Do(t, conn, "SET timezone = 'UTC'; SET enable_seqscan = off; SET enable_bitmapscan = off; "+
+		"SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan;"+blocks[0])
+	s := monthly("event")
+	s.Ahead = 6
+	maintained(t, url, s)
+	server.Do(t, conn, "INSERT INTO event (payload) SELECT 'x' FROM generate_series(1, 1000); ANALYZE event; "+
+		"CREATE TABLE other AS SELECT id AS event_id FROM event LIMIT 3; ANALYZE other; "+
+		"PREPARE since (timestamptz) AS SELECT * FROM event WHERE id >= snowflake_floor($1)")
+	all := server.Value[int](t, conn, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass")
+	month := func(ahead int) string {
+		return server.Value[string](t, conn,
+			"SELECT to_char(date_trunc('month', now()) + $1 * interval '1 month', 'YYYY-MM-DD')", ahead)
+	}
+	const of = "SELECT * FROM event WHERE "
+	for _, test := range []struct {
+		query   string
+		scanned int // partitions that the plan has
+		removed int // when the query begins to run
+	}{
+		{of + "id = " + server.Value[string](t, conn, "SELECT max(id)::text FROM event"), 1, 0},
+		{of + fmt.Sprintf("id >= snowflake_floor('%s') AND id < snowflake_floor('%s')", month(2), month(3)), 1, 0},
+		{of + fmt.Sprintf("id BETWEEN snowflake_floor('%s') AND snowflake_ceil('%s')", month(2), month(3)), 2, 0},
+		{of + "id >= snowflake_floor(now() + interval '99 days')", 0, all},
+		{"EXECUTE since ('" + month(5) + "')", 2, all - 2},
+		{"DELETE FROM event WHERE id >= snowflake_floor('" + month(5) + "')", 2, 0},
+		{of + "snowflake_time(id) >= '" + month(5) + "'", all, 0},
+	} {
+		plan := strings.Join(server.Values[string](t, conn, "EXPLAIN (COSTS OFF) "+test.query), "\n")
+		removed := 0
+		if _, text, found := strings.Cut(plan, "Subplans Removed: "); found {
+			fmt.Sscan(text, &removed)
+		}
+		scanned := strings.Count(plan, " Scan ")
+		if strings.Contains(test.query, "99 days") { // how many months that is depends on the date
+			if removed == 0 || removed+scanned != all {
+				t.Errorf("%s\n%s", test.query, plan)
+			}
+		} else if scanned != test.scanned || removed != test.removed {
+			t.Errorf("%s\nreads %d and removes %d partitions, expected %d and %d:\n%s",
+				test.query, scanned, removed, test.scanned, test.removed, plan)
+		}
+	}
+	for query, unread := range map[string]int{
+		"SELECT * FROM event ORDER BY id DESC LIMIT 10":               1, // that of old keys
+		"SELECT * FROM event JOIN other ON event.id = other.event_id": all - 1,
+	} {
+		plan := strings.Join(server.Values[string](t, conn, "EXPLAIN (ANALYZE, COSTS OFF) "+query), "\n")
+		if strings.Count(plan, "never executed") != unread {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}
+
+func TestOfABorderTheHalfOpenRangesCountEachIDOnce(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, deeds.Blocks(t, page, "sql")[0])
+	maintained(t, url, monthly("event"))
+	server.Do(t, conn, "SET timezone = 'UTC'; INSERT INTO event VALUES (snowflake_floor('2026-12-01'), 'the first')")
+	november := server.Value[int](t, conn, deeds.Blocks(t, page, "sql")[1])
+	december := server.Value[int](t, conn,
+		"SELECT count(*) FROM event WHERE id >= snowflake_floor('2026-12-01') AND id < snowflake_floor('2026-12-02')")
+	between := server.Value[int](t, conn,
+		"SELECT count(*) FROM event WHERE id BETWEEN snowflake_floor('2026-11-01') AND snowflake_ceil('2026-12-01')")
+	if november != 0 || december != 1 || between != 1 {
+		t.Errorf("November has %d, December %d, and BETWEEN counts %d; expected 0, 1, 1", november, december, between)
+	}
+}
+
+func TestATableWithRowsBecomesTheFirstPartitionAsThePageSays(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, nr int, UNIQUE (nr, id));
+		INSERT INTO item SELECT n, n FROM generate_series(1, 100) AS n;
+		INSERT INTO item (nr) SELECT n FROM generate_series(1, 100) AS n`)
+	file := server.Value[int64](t, conn, "SELECT pg_relation_filenode('item_pkey')::bigint")
+	server.Do(t, conn, aboutAYear(deeds.Blocks(t, page, "sql")[2]))
+	maintained(t, url, monthly("item"))
+	server.Do(t, conn, "INSERT INTO item (nr) VALUES (1)")
+	s := monthly("item")
+	s.Ahead, s.Keep = 14, 1
+	maintained(t, url, s)
+	if rows := server.Value[int](t, conn, "SELECT count(*) FROM item"); rows != 201 {
+		t.Errorf("%d rows are left, expected 201", rows)
+	}
+	if kept := server.Value[int64](t, conn, "SELECT pg_relation_filenode('item_pkey')::bigint"); kept != file {
+		t.Error("the primary key was built anew")
+	}
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_constraint WHERE conname = 'item_end'"); n != 0 {
+		t.Errorf("%d constraints item_end are left", n)
+	}
+}
