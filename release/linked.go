@@ -32,7 +32,8 @@ const eachLinked = `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Di
 func linked(ctx context.Context, tree string, environ []string, targets []target) ([]dependency, error) {
 	found := make(map[string]*dependency)
 	for _, t := range targets {
-		list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", eachLinked, "./cmd/pgflurry")
+		list := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "image", // what only the image links, too
+			"-f", eachLinked, "./cmd/pgflurry")
 		list.Dir, list.Env = tree, append(environ, "GOOS="+t.system, "GOARCH="+t.arch)
 		var said bytes.Buffer
 		list.Stderr = &said
