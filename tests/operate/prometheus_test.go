@@ -24,10 +24,11 @@ func TestMetricsPassPromtoolsCheck(t *testing.T) {
 	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ('order', 100)")
 	o := operate(t, direct, "checked")
 	conn := server.Connect(t, o.URL)
-	server.Do(t, conn, "SELECT next_snowflake()")
-	server.Do(t, conn, "SELECT pgflurry.next_segment('order')")
 	o.shows("an answer of each kind", func(of func(string) float64) bool {
-		return of(`answers_total{kind="snowflake"}`) == 1 && of(`answers_total{kind="segment"}`) == 1
+		// A draw that PostgreSQL answers, as on a busy machine, is not counted.
+		server.Do(t, conn, "SELECT next_snowflake()")
+		server.Do(t, conn, "SELECT pgflurry.next_segment('order')")
+		return of(`answers_total{kind="snowflake"}`) > 0 && of(`answers_total{kind="segment"}`) > 0
 	})
 	check := exec.Command(tool(t, "promtool"), "check", "metrics")
 	check.Stdin = strings.NewReader(o.scrape().text)
