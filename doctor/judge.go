@@ -97,7 +97,7 @@ func database(f Facts) Check {
 	return Check{name, fmt.Sprintf("%q, migrated, the original", f.Database), OK, ""}
 }
 
-// sequences is about a crash that has not been seen.
+// sequences is about a crash: only two looks show what it does.
 func sequences(f Facts) Check {
 	const name = "unlogged sequences"
 	const try = "To see what a crash or failover does: doctor --before FILE, then --after FILE."
@@ -107,7 +107,7 @@ func sequences(f Facts) Check {
 	case p.keeps:
 		return Check{name, "survive a crash, as its documents say", Unknown, try}
 	}
-	return Check{name, "a crash was not seen", Unknown, try}
+	return Check{name, "one look does not show what a crash does", Unknown, try}
 }
 
 func timeline(f Facts) Check {
