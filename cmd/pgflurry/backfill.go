@@ -54,12 +54,7 @@ of a later tick), latest_seconds.
 ` + jsonRules,
 		Example: `  pgflurry backfill item --id new_id --time created_at --order id \
     --database postgres://app@localhost/shop`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("%d tables were given; give one, as in SQL: item, or shop.item", len(args))
-			}
-			return nil
-		},
+		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job.Table = args[0]
 			for _, needed := range [][2]string{{"id", job.ID}, {"time", job.Time}} {

@@ -54,7 +54,7 @@ A run needs the owner of the table, and a session of its own: PostgreSQL itself,
 		Example: `  pgflurry partition event --database postgres://app@db/shop --every month --ahead 3
   pgflurry partition event --database postgres://app@db/shop --every month --keep 12 --print
   pgflurry partition event --database postgres://app@db/shop --every month --keep 12 --yes`,
-		Args: cobra.ExactArgs(1),
+		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.Table = args[0]
 			if err := partitionable(cmd, s); err != nil {
@@ -96,9 +96,6 @@ A run needs the owner of the table, and a session of its own: PostgreSQL itself,
 	flags.BoolVar(&print, "print", false, "print the statements, and change nothing")
 	flags.BoolVar(&yes, "yes", false, "drop what is older than --keep, with all its rows")
 	asksConsent(cmd, "yes")
-	if err := cmd.MarkFlagRequired("every"); err != nil {
-		panic(err) // the command has no such flag
-	}
 	return cmd
 }
 
@@ -114,6 +111,9 @@ func leave(ctx context.Context, conn *pgx.Conn) {
 // partitionable refuses values that no partition can have.
 func partitionable(cmd *cobra.Command, s partition.Settings) error {
 	switch {
+	case s.Every == "":
+		return usageError(cmd, fmt.Errorf("--every is missing; expected one of %s",
+			strings.Join(partition.Units, ", ")))
 	case !slices.Contains(partition.Units, s.Every):
 		return usageError(cmd, fmt.Errorf("--every is %s; expected one of %s",
 			connstring.Shown(s.Every), strings.Join(partition.Units, ", ")))

@@ -113,13 +113,13 @@ func TestPartitionAsksForConsentAndRefusesWrongValues(t *testing.T) {
 		says string
 	}{
 		{[]string{"--every", "month", "--keep", "3"}, 2, "nothing was dropped: drop public.event_old"},
-		{[]string{}, 2, `"every" not set`},
+		{[]string{}, 2, "--every is missing; expected one of day"},
 		{[]string{"--every", "hour"}, 2, "expected one of day, week, month, year"},
 		{[]string{"--every", "day", "--ahead", "0"}, 2, "--ahead is 0; expected 1 to"},
 		{[]string{"--every", "day", "--keep", "-1"}, 2, "--keep is -1; expected 0 to"},
 		{[]string{"--every", "day", "--lock-timeout", "0"}, 2, "--lock-timeout is 0s"},
 		{[]string{"--every", "day", "--zone", "Mars"}, 2, "knows no time zone"},
-		{[]string{"more", "--every", "day"}, 2, "arg"},
+		{[]string{"more", "--every", "day"}, 2, "2 tables were given"},
 	} {
 		run(t, append(at, test.args...)...).is(t, test.code, test.says, "hint: ")
 	}
