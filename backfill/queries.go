@@ -13,6 +13,7 @@ var text string
 var sql = queries.Read[struct {
 	Find     string
 	Settings string
+	Zone     string
 	Look     string
 	Prepare  string
 	Count    string

@@ -41,7 +41,26 @@ func look(ctx context.Context, tx pgx.Tx, database string, j Job) (table, error)
 	if err != nil {
 		return table{}, fmt.Errorf("looking at table %s: %w", j.Table, err)
 	}
-	return t, t.suits(kind, id, at, key, j)
+	if err := t.suits(kind, id, at, key, j); err != nil {
+		return table{}, err
+	}
+	return t, knows(ctx, tx, j.Zone)
+}
+
+// knows refuses a time zone that the server has no name for.
+func knows(ctx context.Context, tx pgx.Tx, zone string) error {
+	if zone == "" {
+		return nil
+	}
+	var known bool
+	if err := tx.QueryRow(ctx, sql.Zone, zone).Scan(&known); err != nil {
+		return fmt.Errorf("looking for time zone %q: %w", zone, err)
+	}
+	if !known {
+		return wrong(`Expected a name such as UTC or Europe/Berlin: "SELECT name FROM pg_timezone_names" lists them.`,
+			"--time-zone: the server knows no time zone %q", zone)
+	}
+	return nil
 }
 
 // suits checks the types of the columns. kind is pg_class.relkind.

@@ -56,8 +56,14 @@ func TestBackfillRefusesWhatNoIDFitsAndChangesNothing(t *testing.T) {
 		"a zone unknown": {
 			spread, "ALTER TABLE item ALTER created_at TYPE timestamp",
 			[]string{"--time-zone", "Mars"},
-			1,
-			[]string{"Mars"},
+			2,
+			[]string{`knows no time zone "Mars"`, "Europe/Berlin"},
+		},
+		"a zone of POSIX, which counts to the west": {
+			spread, "ALTER TABLE item ALTER created_at TYPE timestamp",
+			[]string{"--time-zone", "UTC+3"},
+			2,
+			[]string{`knows no time zone "UTC+3"`},
 		},
 		"a text": {
 			spread, "ALTER TABLE item ALTER created_at TYPE text", nil, 2,
