@@ -32,6 +32,9 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 		return Closing{}, err
 	}
 	defer d.close()
+	if why, copied := row.Copied(); copied { // its row would say that the original was closed
+		return Closing{}, refuse("It gives no IDs.", "database %q cannot be closed: %s", row.Database, why)
+	}
 	err = d.certain(func() error {
 		return d.inTransaction(ctx, "closing the database", func() error {
 			if _, err := d.conn.Exec(ctx, sql.ClosePatience, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgflurry/backfill"
 	"pgflurry/config"
 	"pgflurry/connstring"
+	"pgflurry/fault"
 	"pgflurry/fresh"
 	"pgflurry/hint"
 	"pgflurry/lease"
@@ -62,7 +63,7 @@ of a later tick), latest_seconds.
 					return usageError(cmd, fmt.Errorf("--%s is missing: it names a column of the table", needed[0]))
 				}
 			}
-			done, err := runBackfill(cmd.Context(), url, home, job)
+			done, err := runBackfill(cmd.Context(), cmd.ErrOrStderr(), url, home, job)
 			if err != nil {
 				return err
 			}
@@ -87,8 +88,8 @@ of a later tick), latest_seconds.
 	return cmd
 }
 
-// runBackfill connects to the database of the table and to the home.
-func runBackfill(ctx context.Context, url, home string, job backfill.Job) (backfill.Done, error) {
+// runBackfill connects to the database of the table and to the home. It warns of a server that is not known.
+func runBackfill(ctx context.Context, warn io.Writer, url, home string, job backfill.Job) (backfill.Done, error) {
 	config, err := connstring.Parse("database", url)
 	if err != nil {
 		return backfill.Done{}, err
@@ -109,9 +110,8 @@ func runBackfill(ctx context.Context, url, home string, job backfill.Job) (backf
 	if err != nil {
 		return backfill.Done{}, err
 	}
-	if why, copied := ns.Copied(); copied {
-		return backfill.Done{}, outcome.As(outcome.NotInPlace, hint.With(errors.New(why),
-			`Its tables may get IDs that those of the original get. "pgflurry migrate up" says what it can become.`))
+	if err := original(warn, ns); err != nil {
+		return backfill.Done{}, err
 	}
 	if ns.Home != "" && home == "" {
 		return backfill.Done{}, outcome.As(outcome.Usage, hint.With(
@@ -121,9 +121,42 @@ func runBackfill(ctx context.Context, url, home string, job backfill.Job) (backf
 	if err := ns.Serves(); err != nil {
 		return backfill.Done{}, err
 	}
+	if home != "" {
+		if err := originalHome(ctx, warn, leases); err != nil {
+			return backfill.Done{}, err
+		}
+	}
 	store := lease.NewPostgres(&leases.Config, fresh.Rules{})
 	defer store.Close()
 	return backfill.Run(ctx, conn, ns, lessee{store, leases.User}, job)
+}
+
+// original refuses a copy, and warns of one that may be undeclared.
+func original(warn io.Writer, ns namespace.Namespace) error {
+	if why, copied := ns.Copied(); copied {
+		return outcome.As(outcome.NotInPlace, hint.With(errors.New(why),
+			`Its tables may get IDs that those of the original get. "pgflurry migrate up" says what it can become.`))
+	}
+	if ns.NewServer != "" {
+		fmt.Fprintf(warn, "warning: %s\nhint: %s\n", ns.NewServer, fault.NewServer.Hint)
+	}
+	return nil
+}
+
+// originalHome is original for the home. The statement that takes a past does not know by which address it came.
+func originalHome(ctx context.Context, warn io.Writer, home *pgx.ConnConfig) error {
+	config := home.Copy()
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return connstring.Explain(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	ns, err := namespace.Read(ctx, conn)
+	if err != nil {
+		return namespace.AsLessee(err, home.User)
+	}
+	return original(warn, ns)
 }
 
 // A lessee takes pasts with a role. If that may not, the error says what to grant.
