@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +131,25 @@ func TestABackfillGivesNoIDOfTheTimeInWhichAnotherGeneratorGaveIDs(t *testing.T)
 	if !server.Value[bool](t, conn, "SELECT min(new_id) > $1 AND next_snowflake() > $1 FROM item", int64(ofJune)) {
 		t.Error("an ID is not above that of the other generator")
 	}
+}
+
+func TestWhatDownSaysOfItsIDsKeepsABackfillOfALaterInstallationFromThem(t *testing.T) {
+	t.Parallel()
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	rows(t, conn, 10, "clock_timestamp()") // pgflurry's proxies may have given IDs at these times
+	id := server.Value[int64](t, conn, "SELECT next_snowflake()")
+	removed := run(t, "migrate", "down", "--database", url, "--wait")
+	removed.is(t, 0)
+	said := regexp.MustCompile(`--after-id ([0-9]+)`).FindStringSubmatch(removed.out)
+	if said == nil {
+		t.Fatalf("migrate down does not say how far the IDs reach: %s", removed.out)
+	}
+	if last, err := strconv.ParseInt(said[1], 10, 64); err != nil || last < id {
+		t.Errorf("migrate down says %s, and %d was given", said[1], id)
+	}
+	run(t, "migrate", "up", "--database", url, "--after-id", said[1]).is(t, 0)
+	backfilled(t, url, "--nothing-lost").is(t, 1, "each free worker was used until")
 }
 
 func TestBackfillNeedsTheRightsThatItsHelpNames(t *testing.T) {
