@@ -23,7 +23,8 @@ type Job struct {
 	// AfterID refuses rows whose IDs would not be above this one, which another generator of the layout has given. 0:
 	// there is none
 	AfterID int64
-	// NothingLost: the operator vouches that the database with the worker rows has lost no acknowledged write.
+	// NothingLost: the operator vouches that the worker rows know all IDs. No write was lost, and no ID of another ID
+	// space with this layout is of the time of the rows.
 	NothingLost bool
 	Version     string // of this program, for people
 }

@@ -157,9 +157,10 @@ func noPast(err error, layout generator.Layout, from int64) error {
 	switch {
 	case refused.Known > 0:
 		return hint.With(fmt.Errorf("the oldest row is of %s, and the worker rows may lack leases from before %s: "+
-			"the server has started, or was failed over or restored", oldest, shown(layout, refused.Known)),
-			"If no acknowledged write was lost, add --nothing-lost. A plain restart loses none, nor does "+
-				"a failover to a synchronous standby. A restore does.")
+			"the server has started, or was failed over or restored, or this ID space was made",
+			oldest, shown(layout, refused.Known)),
+			"If no write was lost, and no earlier installation with this layout gave IDs then, add --nothing-lost. "+
+				"A plain restart loses none, nor does a failover to a synchronous standby. A restore does.")
 	case refused.Longest == nil:
 		return hint.With(errors.New("no worker is free whose past could be used"),
 			"See \"pgflurry workers list\". The role may lease those of its range alone.")

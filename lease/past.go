@@ -17,13 +17,14 @@ type PastRequest struct {
 	For              string // for people: it stands in the row as the holder
 	Address, Version string // of the holder, for people
 	From             int64  // ticks: the past must begin here or earlier
-	NothingLost      bool   // the operator vouches that the database has lost no acknowledged write
+	NothingLost      bool   // the operator vouches that the rows know all IDs since then
 }
 
 // PastError says why no past was taken. Nothing was changed.
 type PastError struct {
 	// Known is the tick from which on the rows have all grants for sure; it is above the tick that was asked for. A
-	// failover, a restore or a restart may have lost some before. 0: the rows have all that matter.
+	// failover, a restore or a restart may have lost some before, and the ID space may be younger than another one that
+	// was removed. 0: the rows have all that matter.
 	Known int64
 	// Longest is where the longest past of a free worker begins. nil: no worker is free.
 	Longest *int64

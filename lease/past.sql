@@ -2,7 +2,7 @@
 -- ends at the mark, and nobody will, because the next one begins there. It is an acquisition that is given back in the
 -- same write. It always answers with one row, which also says why nothing was taken.
 -- $1 namespace id, $2 owner, $3 what for, $4 address, $5 version, $6 tick at which the past must have begun, $7 whether
--- the operator vouches that no acknowledged write was lost
+-- the operator vouches that the rows know all IDs from then on
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
 ),
@@ -24,13 +24,15 @@ ns AS MATERIALIZED (
                 ELSE pgflurry.ticks(pg_postmaster_start_time()) + 1
                      + coalesce(pgflurry.ticks_of(n.restart_quarantine),
                                 pgflurry.ticks_of(n.max_window) + 2 * pgflurry.ticks_of(n.skew))
-           END AS settled
+           END AS settled,
+           pgflurry.ticks(n.created_at) + 1 AS made
     FROM pgflurry.namespace n CROSS JOIN db
 ),
 -- The rows may have forgotten grants that a failover, a restore or a restart has lost. All of these end before the gate
--- opens. Somebody may have opened the gate by hand: then nothing says when the last of them ended.
+-- opens. Somebody may have opened the gate by hand: then nothing says when the last of them ended. And they know nothing
+-- of an ID space that was removed before this one was made.
 memory AS MATERIALIZED (
-    SELECT greatest(ns.settled, CASE WHEN ns.gate = 0 AND ns.gate_by IS NOT NULL THEN ns.now ELSE ns.gate END) AS begins
+    SELECT greatest(ns.made, ns.settled, CASE WHEN ns.gate = 0 AND ns.gate_by IS NOT NULL THEN ns.now ELSE ns.gate END) AS begins
     FROM ns
 ),
 free AS (

@@ -44,8 +44,9 @@ backfill refuses, and changes nothing:
   - a row without a time, or with an infinite one
   - a row before the first ID: a day after the epoch of the layout
   - a row of the future, or so many rows of one time that their IDs would reach it
-  - a row from before the database's last start, failover or restore: the worker table may have
-    forgotten who used which worker before that. --nothing-lost says that it has not.
+  - a row from before migrate up made the ID space, or before the server's last start, failover or
+    restore: the worker table may not know who used which worker before that. --nothing-lost says that
+    no write was lost, and that no earlier installation with this layout gave IDs of that time.
 
 The role needs UPDATE on the table, TEMPORARY on the database, and the rights of a proxy
 (pgflurry.grant_lease). A database that has joined needs --lease-database, its home.
@@ -82,7 +83,7 @@ of a later tick), latest_seconds.
 		"`URL` of the home, whose worker table counts (default: --database): "+connstring.Form)
 	describe(flags, config.Row{Name: "lease-database", Secret: true})
 	flags.BoolVar(&job.NothingLost, "nothing-lost", false,
-		"you vouch that the database has never lost an acknowledged write")
+		"you vouch that the worker table knows all IDs of the time of the rows")
 	asksConsent(cmd, "nothing-lost")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -22,10 +22,11 @@ func rows(t *testing.T, conn *pgx.Conn, count int, created string) {
 	server.Do(t, conn, fmt.Sprintf("INSERT INTO item SELECT n, %s FROM generate_series(1, %d) AS n", created, count))
 }
 
+// backfilled runs a backfill for whose rows the operator vouches.
 func backfilled(t *testing.T, url string, more ...string) ended {
 	t.Helper()
 	return run(t, append([]string{
-		"backfill", "item", "--id", "new_id", "--time", "created_at", "--order", "n", "--database", url,
+		"backfill", "item", "--id", "new_id", "--time", "created_at", "--order", "n", "--nothing-lost", "--database", url,
 	}, more...)...)
 }
 

@@ -14,14 +14,16 @@ import (
 func (r *room) past(from int64) lease.PastRequest {
 	return lease.PastRequest{
 		Namespace: r.namespace, For: "backfill of public.item.id", Address: "database shop", Version: "test",
-		From: from,
+		From: from, NothingLost: true,
 	}
 }
 
 // refusedPast asks for a past that is not given.
 func (r *room) refusedPast(s *lease.Postgres, from int64) *lease.PastError {
 	r.t.Helper()
-	grant, err := s.AcquirePast(r.context(), r.past(from))
+	request := r.past(from)
+	request.NothingLost = false
+	grant, err := s.AcquirePast(r.context(), request)
 	var refused *lease.PastError
 	if !errors.As(err, &refused) {
 		r.t.Fatalf("got %+v, %v; expected a *PastError", grant, err)
@@ -132,6 +134,9 @@ func TestAPastReachesBackBeyondWhatAServerMayHaveForgottenOnlyIfTheOperatorVouch
 			}
 			return r.now()
 		},
+		"in an ID space that is younger": func(r *room) int64 {
+			return ask[int64](r, "SELECT pgflurry.ticks(created_at) + 1 FROM pgflurry.namespace")
+		},
 		"after a restart": func(r *room) int64 {
 			r.do("UPDATE pgflurry.namespace SET born = NULL, restart_quarantine = '1 ms'")
 			return ask[int64](r, "SELECT pgflurry.ticks(pg_postmaster_start_time()) + 2")
@@ -146,9 +151,7 @@ func TestAPastReachesBackBeyondWhatAServerMayHaveForgottenOnlyIfTheOperatorVouch
 			if refused := r.refusedPast(s, known-1); refused.Known < known || refused.Known > r.now() {
 				t.Errorf("refused with %+v; the rows are sure from %d on", refused, known)
 			}
-			vouched := r.past(0)
-			vouched.NothingLost = true
-			if grant := r.acquirePast(s, vouched); grant.From != 0 {
+			if grant := r.acquirePast(s, r.past(0)); grant.From != 0 {
 				t.Errorf("the operator vouches, and the past is %+v", grant)
 			}
 		})
@@ -177,7 +180,6 @@ func TestNoPastIsGivenWhileNoWorkerIsGranted(t *testing.T) {
 			r := newRoom(t, tiny)
 			r.do(test.script)
 			request := r.past(0)
-			request.NothingLost = true
 			_, err := r.store(r.url).AcquirePast(r.context(), request)
 			var refusal *lease.Refusal
 			if !errors.As(err, &refusal) || refusal.Reason != test.reason {
