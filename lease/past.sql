@@ -29,10 +29,11 @@ ns AS MATERIALIZED (
     FROM pgflurry.namespace n CROSS JOIN db
 ),
 -- The rows may have forgotten grants that a failover, a restore or a restart has lost. All of these end before the gate
--- opens. Somebody may have opened the gate by hand: then nothing says when the last of them ended. And they know nothing
--- of an ID space that was removed before this one was made.
+-- opens. Somebody may have opened the gate by hand: then nothing says when the last of them ended. And the rows know
+-- nothing of an ID space that was removed before this one was made.
 memory AS MATERIALIZED (
-    SELECT greatest(ns.made, ns.settled, CASE WHEN ns.gate = 0 AND ns.gate_by IS NOT NULL THEN ns.now ELSE ns.gate END) AS begins
+    SELECT greatest(ns.made, ns.settled,
+                    CASE WHEN ns.gate = 0 AND ns.gate_by IS NOT NULL THEN ns.now ELSE ns.gate END) AS begins
     FROM ns
 ),
 free AS (

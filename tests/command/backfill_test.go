@@ -26,7 +26,8 @@ func rows(t *testing.T, conn *pgx.Conn, count int, created string) {
 func backfilled(t *testing.T, url string, more ...string) ended {
 	t.Helper()
 	return run(t, append([]string{
-		"backfill", "item", "--id", "new_id", "--time", "created_at", "--order", "n", "--nothing-lost", "--database", url,
+		"backfill", "item", "--id", "new_id", "--time", "created_at", "--order", "n", "--nothing-lost",
+		"--database", url,
 	}, more...)...)
 }
 
