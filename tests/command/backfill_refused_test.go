@@ -79,7 +79,9 @@ func TestBackfillRefusesWhatNoIDFitsAndChangesNothing(t *testing.T) {
 		"no ID":             {spread, "", []string{"--after-id", "-5"}, 2, []string{"-5 is negative"}},
 		"a closed database": {spread, "CALL pgflurry.close_database()", nil, 1, []string{"closed for good"}},
 		"a row older than the ID space, for which nobody vouches": {
-			spread, "", []string{"--nothing-lost=false"}, 1,
+			spread, "",
+			[]string{"--nothing-lost=false"},
+			1,
 			[]string{"may lack leases from before", "this ID space was made", "add --nothing-lost"},
 		},
 		"a trigger that leaves rows out": {
