@@ -45,8 +45,8 @@ backfill refuses, and changes nothing:
   - a row before the first ID: a day after the epoch of the layout
   - a row of the future, or so many rows of one time that their IDs would reach it
   - a row from before migrate up made the ID space, or before the server's last start, failover or
-    restore: the worker table may not know who used which worker before that. --nothing-lost says that
-    no write was lost, and that no earlier installation with this layout gave IDs of that time.
+    restore. The worker table may not know who used which worker before that. --nothing-lost says
+    that no write was lost, and that no earlier installation with this layout gave IDs then.
 
 The role needs UPDATE on the table, TEMPORARY on the database, and the rights of a proxy
 (pgflurry.grant_lease). A database that has joined needs --lease-database, its home.
