@@ -207,8 +207,8 @@ func (s *Source) remove(b *buffer, at time.Duration) {
 	b.supply.removed(at)
 }
 
-// end drops the rest of all blocks, and the requests for others. It keeps the marks: the rows must not fall behind them
-// before the next Run.
+// end drops the rest of all blocks, the requests for others, and what failed. It keeps the marks: the rows must not
+// fall behind them before the next Run.
 func (s *Source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,8 +219,7 @@ func (s *Source) end() {
 			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(),
 				"given", b.supply.counts.Given)
 		}
-		b.supply.drop()
-		b.supply.fetching = false
+		b.supply.pause()
 		b.wake()
 		b.mu.Unlock()
 	}
