@@ -101,10 +101,9 @@ func runBackfill(ctx context.Context, warn io.Writer, url, home string, job back
 			return backfill.Done{}, err
 		}
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config)
 	if err != nil {
-		return backfill.Done{}, connstring.Explain(err)
+		return backfill.Done{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)
@@ -146,11 +145,9 @@ func original(warn io.Writer, ns namespace.Namespace) error {
 
 // originalHome is original for the home. The statement that takes a past does not know by which address it came.
 func originalHome(ctx context.Context, warn io.Writer, home *pgx.ConnConfig) error {
-	config := home.Copy()
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, home)
 	if err != nil {
-		return connstring.Explain(err)
+		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -121,12 +120,11 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	if err != nil {
 		return generator.Layout{}, err
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(ctx, decodePatience)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config)
 	if err != nil {
-		return generator.Layout{}, connstring.Explain(err)
+		return generator.Layout{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)

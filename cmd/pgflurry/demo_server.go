@@ -77,9 +77,9 @@ func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config)
 	if err != nil {
-		return nil, connstring.Explain(err)
+		return nil, err
 	}
 	defer conn.Close(ctx)
 	upstream := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))

@@ -70,10 +70,9 @@ Exit codes:
 					return err
 				}
 			}
-			config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
-			conn, err := pgx.ConnectConfig(ctx, config)
+			conn, err := connect(ctx, config)
 			if err != nil {
-				return connstring.Explain(err)
+				return err
 			}
 			defer conn.Close(context.WithoutCancel(ctx))
 			return visit.make(ctx, conn)

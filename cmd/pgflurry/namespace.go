@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
 	"pgflurry/namespace"
 )
 
@@ -34,12 +33,11 @@ const namespacePatience = 15 * time.Second
 // look connects to a database and reads its namespace. The caller closes the connection only after the last comparison.
 // An open connection proves that the server behind it is still the same.
 func look(ctx context.Context, config *pgx.ConnConfig) (namespace.Seen, *pgx.Conn, error) {
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(ctx, namespacePatience)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config)
 	if err != nil {
-		return namespace.Seen{}, nil, connstring.Explain(err)
+		return namespace.Seen{}, nil, err
 	}
 	seen, err := namespace.Look(ctx, conn)
 	if err != nil {

@@ -67,11 +67,10 @@ A run needs the owner of the table, and a session of its own: PostgreSQL itself,
 			if config.ConnectTimeout == 0 {
 				config.ConnectTimeout = 10 * time.Second
 			}
-			config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 			ctx := cmd.Context()
-			conn, err := pgx.ConnectConfig(ctx, config)
+			conn, err := connect(ctx, config)
 			if err != nil {
-				return connstring.Explain(err)
+				return err
 			}
 			defer leave(ctx, conn)
 			facts, err := partition.Look(ctx, conn, s, !print)

@@ -158,12 +158,11 @@ func withHome(
 	if err != nil {
 		return err
 	}
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(cmd.Context(), workersPatience)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config)
 	if err != nil {
-		return connstring.Explain(err)
+		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)
