@@ -13,7 +13,6 @@ var text string
 var sql = queries.Read[struct {
 	Find     string
 	Settings string
-	Zone     string
 	Look     string
 	Prepare  string
 	Count    string

@@ -13,10 +13,6 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
        pg_catalog.set_config('statement_timeout', '0', true),
        pg_catalog.set_config('jit', 'off', true);
 
--- name: zone
--- Says whether there is the time zone $1. A zone such as UTC+3 is a rule of POSIX with the sign turned round.
-SELECT EXISTS (SELECT FROM pg_timezone_names WHERE lower(name) = lower($1::text));
-
 -- name: look
 -- Reads what the table and its columns are, and writes the statements that number its rows and fill them.
 -- Columns: name of the table, kind of relation, types of the columns of the ID, of the time and of the order (empty:

@@ -12,6 +12,7 @@ import (
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/outcome"
+	"pgflurry/zone"
 )
 
 // A table is the table of a job, and the two statements that name it.
@@ -44,23 +45,10 @@ func look(ctx context.Context, tx pgx.Tx, database string, j Job) (table, error)
 	if err := t.suits(kind, id, at, key, j); err != nil {
 		return table{}, err
 	}
-	return t, knows(ctx, tx, j.Zone)
-}
-
-// knows refuses a time zone that the server has no name for.
-func knows(ctx context.Context, tx pgx.Tx, zone string) error {
-	if zone == "" {
-		return nil
+	if j.Zone == "" {
+		return t, nil
 	}
-	var known bool
-	if err := tx.QueryRow(ctx, sql.Zone, zone).Scan(&known); err != nil {
-		return fmt.Errorf("looking for time zone %q: %w", zone, err)
-	}
-	if !known {
-		return wrong(`Expected a name such as UTC or Europe/Berlin: "SELECT name FROM pg_timezone_names" lists them.`,
-			"--time-zone: the server knows no time zone %q", zone)
-	}
-	return nil
+	return t, zone.Check(ctx, tx.Conn(), "time-zone", j.Zone)
 }
 
 // suits checks the types of the columns. kind is pg_class.relkind.

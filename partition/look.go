@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/outcome"
+	"pgflurry/zone"
 )
 
 // Look reads what exists, and refuses a table that does not fit. If a run is to follow, no other can work on the table
@@ -38,20 +39,15 @@ func Look(ctx context.Context, conn *pgx.Conn, s Settings, toRun bool) (Facts, e
 }
 
 func (f *Facts) readUsable(ctx context.Context, conn *pgx.Conn) error {
-	var functions, zone bool
-	if err := conn.QueryRow(ctx, sql.Usable, f.settings.Zone).Scan(&functions, &zone); err != nil {
+	var functions bool
+	if err := conn.QueryRow(ctx, sql.Usable).Scan(&functions); err != nil {
 		return fmt.Errorf("asking what the database has: %w", err)
 	}
 	if !functions {
 		return outcome.As(outcome.NotInPlace, hint.With(errors.New("the database has no public.snowflake_floor()"),
 			`Run "pgflurry migrate up".`))
 	}
-	if !zone {
-		return outcome.As(outcome.Usage, hint.With(
-			fmt.Errorf("--zone: the server knows no time zone %q", f.settings.Zone),
-			`Expected a name such as UTC or Europe/Berlin: "SELECT name FROM pg_timezone_names" lists them.`))
-	}
-	return nil
+	return zone.Check(ctx, conn, "zone", f.settings.Zone)
 }
 
 func (f *Facts) readTable(ctx context.Context, conn *pgx.Conn) error {

@@ -15,10 +15,8 @@ SELECT pg_backend_pid();
 SELECT pg_try_advisory_lock((x'7067666c'::bigint << 32) | $1::bigint);
 
 -- name: usable
--- Says which function or time zone is lacking. A zone such as UTC+3 is a rule of POSIX with the sign turned round. The
--- view reads hundreds of files, so the default zone does not ask it.
-SELECT to_regprocedure('public.snowflake_floor(timestamptz)') IS NOT NULL,
-       $1::text = 'UTC' OR EXISTS (SELECT FROM pg_timezone_names WHERE lower(name) = lower($1));
+-- Says whether the function is there that a run needs.
+SELECT to_regprocedure('public.snowflake_floor(timestamptz)') IS NOT NULL;
 
 -- name: table
 -- Reads what decides whether the table fits, and what its partitions have from it.
