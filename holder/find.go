@@ -135,7 +135,7 @@ func (s Settings) workers(ns namespace.Namespace) (lease.Range, error) {
 	case len(ns.Proxies().In(namespace.Range{Lowest: lowest, Highest: highest})) == 0:
 		return lease.Range{}, hint.With(fmt.Errorf("%sdatacenter %d has workers %d to %d, but workers %v are for "+
 			"functions of databases, and foreign are: %v",
-			s.Flag, *number, lowest, highest, ns.Functions(), ns.Foreign),
+			s.Flag, *number, lowest, highest, ns.Functions, ns.Foreign),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

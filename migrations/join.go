@@ -26,7 +26,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	}
 	_, err = d.conn.Exec(ctx, sql.CreateJoined, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
-		h.address(), c.id, h.row.Region, h.row.Foreign.Multirange(), h.row.Functions().Multirange())
+		h.address(), c.id, h.row.Region, h.row.Foreign.Multirange(), h.row.Functions.Multirange())
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
@@ -43,7 +43,7 @@ func followHome(ctx context.Context, d *database, h *home) error {
 	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
 	return d.write(ctx, "taking over the windows of the namespace", sql.FollowHome, h.row.MaxWindow.Microseconds(),
 		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address(),
-		h.row.Foreign.Multirange(), h.row.Functions().Multirange())
+		h.row.Foreign.Multirange(), h.row.Functions.Multirange())
 }
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.

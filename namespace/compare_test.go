@@ -134,7 +134,7 @@ func TestACopyIsNamedAloneAndSharesNoWorkerBecauseItGivesNone(t *testing.T) {
 
 func TestARegionHasTheWorkersOfItsNumberAndProxiesThoseThatFunctionsLeave(t *testing.T) {
 	s := east(t)
-	s.functions = Ranges{{96, 103}}
+	s.Functions = Ranges{{96, 103}}
 	if s.Workers().String() != "96 to 127" || s.Proxies().String() != "104 to 127" || s.Workers().Size() != 32 {
 		t.Errorf("region 3 has %v: %v for proxies", s.Workers(), s.Proxies())
 	}

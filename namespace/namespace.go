@@ -31,7 +31,7 @@ type Namespace struct {
 
 	InstalledBy string // version of the program that installed the functions; "": not known
 	Revision    int    // of the schema
-	ServesFrom  int    // the oldest revision that a program must know to keep leases here
+	LeasesFrom  int    // the oldest revision that a program must know to keep leases here
 
 	Kinds // of its workers
 
@@ -61,7 +61,7 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var functions, others string
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
-		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
+		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.LeasesFrom,
 		&n.Region, &n.copied, &n.Database, &n.Place, &n.Closed, &functions, &others,
 		&n.NewServer, &n.RefusesNew, &n.toNote)
 	if err != nil {
@@ -75,7 +75,7 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 			n.Database, err)
 		return Namespace{}, err
 	}
-	if n.functions, err = parseMultirange(functions); err != nil {
+	if n.Functions, err = parseMultirange(functions); err != nil {
 		return Namespace{}, err
 	}
 	if n.Foreign, err = parseMultirange(others); err != nil {
@@ -99,7 +99,7 @@ func (n Namespace) Copied() (why string, copied bool) { return n.copied, n.copie
 
 // Serves returns an error if a program of this revision may not, or cannot, keep leases in the database.
 func (n Namespace) Serves() error {
-	if n.ServesFrom > Revision {
+	if n.LeasesFrom > Revision {
 		return n.newer()
 	}
 	return nil

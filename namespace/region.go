@@ -46,7 +46,7 @@ func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 // Kinds say which workers are no proxy's. In a database that has joined, they are as its home said when it last looked.
 type Kinds struct {
 	Foreign   Ranges // a generator of another kind gives IDs with them
-	functions Ranges
+	Functions Ranges // the functions of databases do
 }
 
 // FirstFree returns the first workers that no foreign generator has: those that a new namespace keeps for the functions
@@ -55,12 +55,9 @@ func FirstFree(all Range, foreign Ranges, databaseWorkers int) Ranges {
 	return Ranges{all}.Without(foreign).First(databaseWorkers)
 }
 
-// Functions returns the workers that are for the functions of databases.
-func (n Namespace) Functions() Ranges { return n.functions }
-
 // Proxies returns the workers that proxies lease.
 func (n Namespace) Proxies() Ranges {
-	return Ranges{n.Workers()}.Without(n.Functions()).Without(n.Foreign)
+	return Ranges{n.Workers()}.Without(n.Functions).Without(n.Foreign)
 }
 
 // RegionName returns "region 3", or "no region".

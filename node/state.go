@@ -60,7 +60,7 @@ func (n *Node) Decode(text string) (report.Decoded, error) {
 	}
 	d := report.Decoded{
 		ID: id, Base32: base32, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
-		Function: known.namespace.Functions().Has(parts.Worker),
+		Function: known.namespace.Functions.Has(parts.Worker),
 	}
 	if layout.DatacenterBits > 0 {
 		d.Datacenter = &parts.Datacenter

@@ -59,7 +59,7 @@ func reportNamespace(ns namespace.Namespace) report.Namespace {
 	return report.Namespace{
 		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
 		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(),
-		Functions: spans(ns.Functions()),
+		Functions: spans(ns.Functions),
 	}
 }
 

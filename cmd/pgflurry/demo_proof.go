@@ -119,7 +119,7 @@ func printDraws(out io.Writer, ns namespace.Namespace, draws []draw) error {
 			return fmt.Errorf("%s gave ID %d: %w", d.how, d.id, err)
 		}
 		who := "the proxy, from memory"
-		if ns.Functions().Has(parts.Worker) {
+		if ns.Functions.Has(parts.Worker) {
 			who = "the function in PostgreSQL"
 		}
 		fmt.Fprintf(aligned, "    %d\tworker %d, %s\t%s\n", d.id, parts.Worker, who, d.how)

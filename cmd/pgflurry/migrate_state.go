@@ -95,7 +95,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 		t.add("region", fmt.Sprint(*n.Region), fmt.Sprintf("workers %v of 0 to %d", n.Workers(), n.Layout.Workers()-1))
 	}
 	t.add("workers", fmt.Sprint(n.Workers().Size()),
-		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions(), n.FunctionWorker))
+		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions, n.FunctionWorker))
 	if len(n.Foreign) > 0 {
 		t.add("foreign workers", fmt.Sprint(n.Foreign.Size()),
 			fmt.Sprintf("%v: a generator of another kind gives IDs with them", n.Foreign))

@@ -84,7 +84,7 @@ func seenTable(s namespace.Seen) *table {
 		t.add("region", "", "")
 	}
 	t.add("workers", s.Workers().String(), all)
-	t.add("of functions", s.Functions().String(), fmt.Sprintf("worker %d of this database's", s.FunctionWorker))
+	t.add("of functions", s.Functions.String(), fmt.Sprintf("worker %d of this database's", s.FunctionWorker))
 	t.add("of proxies", s.Proxies().String(), "")
 	if len(s.Foreign) > 0 {
 		t.add("foreign", s.Foreign.String(), "a generator of another kind gives IDs with them")
@@ -138,7 +138,7 @@ func seenForJSON(s namespace.Seen) seenJSON {
 	return seenJSON{
 		Fingerprint: s.Fingerprint().String(), ID: s.ID, Layout: s.Layout.String(), Epoch: timestamp(s.Layout.Epoch),
 		Unit: s.Layout.Unit.Seconds(), Region: s.Region, Workers: s.Workers(),
-		Functions: s.Functions().Hull(), Proxies: s.Proxies().Hull(), Foreign: array(s.Foreign),
+		Functions: s.Functions.Hull(), Proxies: s.Proxies().Hull(), Foreign: array(s.Foreign),
 		FunctionWorker: s.FunctionWorker,
 		Home:           known(s.Home), Database: s.Database, Address: s.Address, Standby: s.Standby,
 		Disposable: s.Disposable, Copied: known(why),

@@ -54,7 +54,7 @@ func (r *room) expectKinds(want string) {
 		switch {
 		case row.Foreign.Has(worker):
 			said += "f"
-		case row.Functions().Has(worker):
+		case row.Functions.Has(worker):
 			said += "d"
 		case row.Proxies().Has(worker):
 			said += "p"

@@ -207,8 +207,8 @@ func TestADatabaseThatJoinsARegionHasItsNumberAndAWorkerOfIt(t *testing.T) {
 func TestTheSmallestRegionHasAFunctionAndAProxy(t *testing.T) {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "41/9/1/12", Region: number(511)})
 	seen := seenAt(t, url)
-	if seen.Functions().String() != "1022" || seen.Proxies().String() != "1023" {
-		t.Errorf("%v for functions, %v for proxies", seen.Functions(), seen.Proxies())
+	if seen.Functions.String() != "1022" || seen.Proxies().String() != "1023" {
+		t.Errorf("%v for functions, %v for proxies", seen.Functions, seen.Proxies())
 	}
 	server.Do(t, server.Connect(t, url), "SELECT next_snowflake()")
 }
