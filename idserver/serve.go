@@ -16,11 +16,20 @@ import (
 // TLS on top of it (pgtls.Conn). wanted is its StartupMessage. The client has to log in before login. Serve
 // calls loggedIn when the client has proved who it is.
 func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func(), log *slog.Logger) {
-	s := newSession(conn, &v.conditions, &v.source, v.buffers, log)
-	defer s.cancel()
+	if s := newSession(conn, &v.conditions, &v.source, v.buffers, log); v.logIn(s, wanted, login, loggedIn) {
+		v.live(s)
+	}
+}
+
+// logIn enters the session and logs its client in. It says whether the session goes on.
+func (v *Server) logIn(s *session, wanted *wire.Startup, login time.Time, loggedIn func()) (on bool) {
+	defer func() {
+		if !on {
+			v.leave(s)
+		}
+	}()
 	began := v.now()
-	_ = conn.SetDeadline(login) // before enter: a drain may shorten it
-	defer v.leave(s)
+	_ = s.conn.SetDeadline(login) // before Enter: a drain may shorten it
 	err := error(fault.NotAccepting)
 	var unsent []byte
 	if v.register.Enter(s) {
@@ -32,19 +41,26 @@ func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, log
 	if err != nil {
 		s.farewell(unsent, err)
 		s.logRefusal(err)
-		return
+		return false
 	}
 	v.loginTimes.Observe(v.now().Sub(began))
 	s.log.Debug("session begins")
-	if err = conn.SetDeadline(time.Time{}); err == nil { // run sees a drain that has begun before
+	return true
+}
+
+// live serves a client that has logged in. An idle session keeps its stack frame (proxy.connection).
+func (v *Server) live(s *session) {
+	defer v.leave(s)
+	err := s.conn.SetDeadline(time.Time{})
+	if err == nil { // run sees a drain that has begun before
 		err = frontend.Safely(s.log, fault.Internal, s.run)
 	}
-	s.farewell(nil, err)
 	s.ended(err)
 }
 
 // leave ends a session: its place and its key are free afterwards.
 func (v *Server) leave(s *session) {
+	defer s.cancel()
 	if s.placed.Load() {
 		v.places.give(s.user)
 	}
@@ -109,8 +125,9 @@ func (s *session) logRefusal(err error) {
 	}
 }
 
-// ended logs the end of a session.
+// ended says why a session ends: to the client if it can hear it, and in the log.
 func (s *session) ended(err error) {
+	s.farewell(nil, err)
 	why := s.Closed()
 	switch {
 	case why == frontend.ClosedProtocol:

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pgflurry/proxy/admission"
-	"pgflurry/proxy/frontend"
 	"pgflurry/proxy/pgtls"
 )
 
@@ -46,11 +45,8 @@ func newConnection(ctx context.Context, conn net.Conn, id int64, a *admitted, lo
 	}
 }
 
-// end is deferred. It also keeps a panic in one session from ending the others.
-func (c *connection) end() {
-	if fault := recover(); fault != nil {
-		frontend.LogPanic(c.log, fault)
-	}
+// close ends it, and what was kept for it.
+func (c *connection) close() {
 	c.client.Close()
 	c.keep()
 	c.conn.Close()

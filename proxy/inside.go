@@ -38,7 +38,7 @@ func (p *Proxy) cancelsInside(packet startupPacket) bool {
 // live hands the client over. The end of a Drain does not end it.
 func (g *guest) live(p *Proxy, c *connection) {
 	c.keep()
-	defer p.limits.Guest()()
+	c.admitted.BecomeGuest()
 	wanted := g.wanted
 	g.wanted = nil // an idle session keeps nothing of it
 	p.inside.Serve(c.client, wanted, c.login, p.loggedIn(c.admitted), c.log)

@@ -33,12 +33,19 @@ type engine interface {
 // it is kept small (see connection).
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	c := newConnection(p.ctx, conn, id, a, p.log)
-	defer c.end()
-	defer p.arrived(a)
-	var e engine
-	if c.client, e = p.begin(conn, a, c.login, c.log); e != nil {
+	defer p.end(c)
+	if e := p.begin(c); e != nil {
 		e.live(p, c)
 	}
+}
+
+// end is deferred. It also keeps a panic in one session from ending the others.
+func (p *Proxy) end(c *connection) {
+	if fault := recover(); fault != nil {
+		frontend.LogPanic(c.log, fault)
+	}
+	p.arrived(c.admitted)
+	c.close()
 }
 
 // arrived says that a handover of the listening socket need not wait for the connection any more. Calls may repeat.
@@ -66,52 +73,50 @@ func (p *Proxy) forget(s *session) {
 }
 
 // begin admits a client and finds its engine: a guest, or a session that is connected to upstream. It is nil after an
-// error, which begin has reported, or if the packet begins no session, such as a cancel request. client is conn, or TLS
-// on top of it.
-func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, e engine) {
-	client = conn
+// error, which begin has reported, or if the packet begins no session, such as a cancel request.
+func (p *Proxy) begin(c *connection) engine {
 	var packet startupPacket
-	err := frontend.Apart(log, errInternal, func() (err error) {
-		client, packet, err = p.admit(conn, a, login)
+	err := frontend.Apart(c.log, errInternal, func() (err error) {
+		c.client, packet, err = p.admit(c.conn, c.admitted, c.login)
 		return err
 	})
 	if err != nil {
-		tellClient(client, err)
+		tellClient(c.client, err)
 		if !isProbe(err) {
 			p.counters.count(loginFailed)
 			if !errors.Is(err, net.ErrClosed) { // else the proxy closed it, and has said why
-				log.Warn("connection refused", "cause", err)
+				c.log.Warn("connection refused", "cause", err)
 			}
 		}
-		return client, nil
+		return nil
 	}
 	if !packet.cancel {
 		p.sources.wanted()
 	}
 	switch {
 	case p.cancelsInside(packet):
-		return client, nil
+		return nil
 	case packet.cancel || packet.refused:
-		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, log)
-		return client, nil
+		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, c.client, packet, c.admitted.From, c.log)
+		return nil
 	case p.belongsInside(packet):
-		return client, &guest{&packet.Startup}
+		return &guest{&packet.Startup}
 	}
 	var s *session
-	err = frontend.Apart(log, errInternal, func() (err error) {
-		s, err = p.open(client, packet, a, login, log)
+	err = frontend.Apart(c.log, errInternal, func() (err error) {
+		s, err = p.open(c.client, packet, c.admitted, c.login, c.log)
 		return err
 	})
 	if err != nil {
-		tellClient(client, err)
+		tellClient(c.client, err)
 		p.counters.count(loginFailed)
 		if !errors.Is(err, net.ErrClosed) {
-			log.Warn("session refused", "user", packet.User, "database", packet.Database, "cause", err)
+			c.log.Warn("session refused", "user", packet.User, "database", packet.Database, "cause", err)
 		}
-		return client, nil
+		return nil
 	}
 	s.log.Debug("session begins")
-	return client, s
+	return s
 }
 
 func (s *session) ended(cause error) {

@@ -65,6 +65,7 @@ type Connection struct {
 	limits  *Limits
 	login   *Slot // nil: it has logged in, or had to give way
 	slot    *Slot // of its session among the connections to upstream; nil: none
+	guest   bool  // it needs no upstream
 	gaveWay atomic.Bool
 }
 
@@ -100,12 +101,6 @@ func (l *Limits) Clients() (open, most int) { return int(l.clients.Load()), int(
 // Logins is how many connections have not logged in.
 func (l *Limits) Logins() int { return l.logins.Len() }
 
-// Guest counts a connection that needs no upstream, until done is called.
-func (l *Limits) Guest() (done func()) {
-	l.guests.Add(1)
-	return func() { l.guests.Add(-1) }
-}
-
 // Guests is how many connections need no upstream.
 func (l *Limits) Guests() int { return int(l.guests.Load()) }
 
@@ -133,6 +128,12 @@ func (c *Connection) TakeSlot(login time.Time, away func()) (err error) {
 // GiveSlot gives back the slot that TakeSlot has taken.
 func (c *Connection) GiveSlot() { c.limits.Sessions.give(c.slot) }
 
+// BecomeGuest says that the connection needs no upstream: it counts as half of one that does.
+func (c *Connection) BecomeGuest() {
+	c.guest = true
+	c.limits.guests.Add(1)
+}
+
 // LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
 func (c *Connection) LoggedIn() {
 	c.limits.known.add(c.From)
@@ -145,4 +146,7 @@ func (c *Connection) LoggedIn() {
 func (c *Connection) Leave() {
 	c.limits.logins.Leave(c.login)
 	c.limits.clients.Add(-1)
+	if c.guest {
+		c.limits.guests.Add(-1)
+	}
 }

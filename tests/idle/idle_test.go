@@ -15,6 +15,7 @@ import (
 
 	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/race"
 )
 
 var (
@@ -70,6 +71,45 @@ func BenchmarkIdleSessions(b *testing.B) {
 		proxy.end(b)
 		up.end(b)
 	}
+}
+
+func TestTheStacksOfAnIdleSessionShrinkToFourKiB(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector makes stack frames larger")
+	}
+	up := start(t, "upstream", "")
+	for _, of := range []struct {
+		role, upstream string
+		open           func(address string) (net.Conn, error)
+		goroutines     float64
+	}{
+		{"proxy", up.address, work, 2},
+		{"ids", "", func(address string) (net.Conn, error) { return workInside(address, false) }, 1},
+	} {
+		t.Run(of.role, func(t *testing.T) {
+			const sessions = 200
+			server := start(t, of.role, of.upstream)
+			before := server.ask(t, "collect").Stacks
+			for range sessions {
+				conn, err := of.open(server.address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+			}
+			// A collection halves a stack if less than a quarter of it is in use. A login and a draw need 16 KiB.
+			var after uint64
+			for range 4 {
+				after = server.ask(t, "collect").Stacks
+			}
+			if each := (float64(after) - float64(before)) / sessions / of.goroutines / 1024; each > 6 {
+				t.Errorf("a goroutine of an idle session has a stack of %.1f KiB; expected 4: "+
+					"the calls below its wait keep at most 1,248 bytes", each)
+			}
+			server.end(t)
+		})
+	}
+	up.end(t)
 }
 
 // measure opens sessions, and each draws this number of IDs. Then it reports how much the server has grown, divided by

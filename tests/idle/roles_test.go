@@ -31,7 +31,7 @@ type child struct {
 	address string
 }
 
-func start(b *testing.B, role, upstream string) *child {
+func start(b testing.TB, role, upstream string) *child {
 	b.Helper()
 	c := &child{cmd: exec.Command(os.Args[0], upstream)}
 	c.cmd.Env = append(os.Environ(), roleVariable+"="+role)
@@ -64,7 +64,7 @@ type report struct {
 	IDs               int64
 }
 
-func (c *child) ask(b *testing.B, command string) (r report) {
+func (c *child) ask(b testing.TB, command string) (r report) {
 	b.Helper()
 	if _, err := fmt.Fprintln(c.in, command); err != nil {
 		b.Fatal(err)
@@ -80,7 +80,7 @@ func (c *child) ask(b *testing.B, command string) (r report) {
 }
 
 // end closes the child's input, which ends it, and waits.
-func (c *child) end(b *testing.B) {
+func (c *child) end(b testing.TB) {
 	b.Helper()
 	c.in.Close()
 	if err := c.cmd.Wait(); err != nil {
