@@ -2,13 +2,11 @@ package migrations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
 	"pgflurry/namespace"
@@ -26,8 +24,7 @@ func losesSequences(number int) bool {
 // it returns none; the function's own errors then show the problem.
 func readUnreadable(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 	names, err := texts(ctx, conn, "looking for unreadable sequences", sql.Unreadable)
-	var said *pgconn.PgError
-	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
+	if namespace.Uncallable(err) {
 		return nil, nil
 	}
 	return names, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // ErrMayNotMend: the schema is older than MendSequences, or the role lacks the right.
@@ -20,8 +19,7 @@ func MendSequences(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 		return nil, err
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	var said *pgconn.PgError
-	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
+	if Uncallable(err) {
 		return nil, fmt.Errorf("%w: %w", ErrMayNotMend, err)
 	}
 	return names, err

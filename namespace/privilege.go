@@ -11,9 +11,15 @@ import (
 )
 
 // Forbidden says that PostgreSQL has refused because the role lacks a privilege (SQLSTATE 42501).
-func Forbidden(err error) bool {
+func Forbidden(err error) bool { return isState(err, "42501") }
+
+// Uncallable says that PostgreSQL has refused because a function does not exist, as in an older schema, or because the
+// role may not call it.
+func Uncallable(err error) bool { return isState(err, "42883") || Forbidden(err) }
+
+func isState(err error, code string) bool {
 	var said *pgconn.PgError
-	return errors.As(err, &said) && said.Code == "42501"
+	return errors.As(err, &said) && said.Code == code
 }
 
 // AsLessee adds what to grant to the role, if err is Forbidden.
