@@ -108,8 +108,8 @@ func (r *Reader) goOn(file *File, list *List) {
 	}
 }
 
-// takeFrom stores a list, unless the settings name another source meanwhile. It says whether it stored it.
-func (r *Reader) takeFrom(file *File, list *List) bool {
+// store keeps a list, unless the settings name another source meanwhile. It says whether it kept it.
+func (r *Reader) store(file *File, list *List) bool {
 	r.taking.Lock()
 	defer r.taking.Unlock()
 	if r.file.Load() != file {
@@ -189,7 +189,7 @@ func (r *Reader) read(ctx context.Context) bool {
 	case ctx.Err() != nil || r.file.Load() != file: // stopping, or the source has changed meanwhile
 	case err != nil:
 		r.fails(err)
-	case r.takeFrom(file, list) && r.failing.Right("read"):
+	case r.store(file, list) && r.failing.Right("read"):
 		r.log.Info("accounts of the ID database are read", "accounts", list.Len(), "from", source(file))
 	}
 	return err == nil
@@ -261,9 +261,9 @@ func (r *Reader) Report() report.Accounts {
 		return report.Accounts{}
 	}
 	file, f := r.file.Load(), r.failed.Load()
-	told := report.Accounts{Needed: true, From: source(file), File: file != nil, Problem: f.cause, Hint: f.hint}
+	accounts := report.Accounts{Needed: true, From: source(file), File: file != nil, Problem: f.cause, Hint: f.hint}
 	if list := r.list.Load(); list != nil {
-		told.Count, told.Read = list.Len(), list.Read()
+		accounts.Count, accounts.Read = list.Len(), list.Read()
 	}
-	return told
+	return accounts
 }

@@ -70,15 +70,15 @@ func TestWhatWasReadOfASourceThatIsNotAskedForAnyMoreIsNotTaken(t *testing.T) {
 	a := &Reader{log: slog.New(slog.DiscardHandler)}
 	table := NewList([]Account{{Name: "ann"}}, nil, time.Now())
 	file, named := NewFile("clients"), NewList([]Account{{Name: "bob"}}, nil, time.Now())
-	if !a.takeFrom(nil, table) || a.list.Load() != table {
+	if !a.store(nil, table) || a.list.Load() != table {
 		t.Error("the table, which is asked for, is not taken")
 	}
 	a.goOn(file, named)
-	if a.takeFrom(nil, table) || a.list.Load() != named {
+	if a.store(nil, table) || a.list.Load() != named {
 		t.Errorf("%v is in use; expected that of the file, %v", a.list.Load(), named)
 	}
 	a.goOn(nil, nil)
-	if a.takeFrom(file, table) || a.list.Load() != named {
+	if a.store(file, table) || a.list.Load() != named {
 		t.Errorf("%v is in use; expected %v until the table is read", a.list.Load(), named)
 	}
 }

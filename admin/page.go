@@ -93,7 +93,7 @@ func (p *page) watch(ctx context.Context) {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
 	for {
-		p.samples.take(p.state.Fresh())
+		p.samples.add(p.state.Fresh())
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

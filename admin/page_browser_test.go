@@ -22,7 +22,7 @@ func shown(t *testing.T, node *scripted) string {
 	s := New(Settings{Node: node})
 	state := node.State()
 	for seconds := 602; seconds >= 0; seconds -= 2 {
-		s.page.samples.take(earlier(state, seconds))
+		s.page.samples.add(earlier(state, seconds))
 	}
 	node.become(earlier(state, 0))
 	server := httptest.NewServer(s.handler) // Serve would take more samples

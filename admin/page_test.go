@@ -343,7 +343,7 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 		state.IDDatabase = report.IDDatabase{
 			Open: map[string]int{"idle": 5000}, Refused: map[string]int64{"no_ids": int64(6 * i), "other": int64(i)},
 		}
-		s.take(state)
+		s.add(state)
 	}
 	got := s.series()
 	if len(got.ids) != 300 || got.ids[0] != 50 || got.answers[299] != 25 || got.declined[7] != 4 ||

@@ -29,8 +29,8 @@ type samples struct {
 	held int
 }
 
-// take adds a state to the samples.
-func (s *samples) take(state report.State) {
+// add adds a state to the samples.
+func (s *samples) add(state report.State) {
 	one := reading{at: state.At, ids: state.Answers.IDs + state.IDDatabase.IDs, sessions: open(state)}
 	one.answers = report.Total(state.Answers.ByKind) + report.Total(state.IDDatabase.ByKind)
 	one.declined = report.Total(state.Answers.Declined) + state.IDDatabase.Refused["no_ids"]

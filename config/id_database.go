@@ -114,18 +114,18 @@ func (s *Settings) checkIDAuth() error {
 				errors.New("--id-auth-file or --id-auth-max-age has no effect with --id-auth trust, "+
 					"which lets in whoever connects; leave them out, or give --id-auth scram-sha-256")))
 		}
-		if place := s.reachedFromElsewhere(); place != "" {
-			all = append(all, TrustedElsewhere(place))
+		if address := s.reachedFromElsewhere(); address != "" {
+			all = append(all, TrustedElsewhere(address))
 		}
 	}
 	return errors.Join(all...)
 }
 
 // TrustedElsewhere refuses --id-auth trust if other machines can reach it.
-func TrustedElsewhere(place string) error {
+func TrustedElsewhere(address string) error {
 	return of([]string{"id-auth", "listen"},
 		fmt.Errorf("--id-auth trust lets in whoever connects, and other machines reach --listen %s; "+
-			"expected a loopback address or a Unix socket, or --id-auth scram-sha-256", place))
+			"expected a loopback address or a Unix socket, or --id-auth scram-sha-256", address))
 }
 
 // reachedFromElsewhere is the address of clients if other machines may reach it; empty if only this one does.

@@ -37,7 +37,7 @@
 // # How many logins
 //
 // A login costs PostgreSQL a new process. Those that replace a connection have a common pace: two a second, after the
-// first four. A connection that has to wait for its place is used on. The first login of a connection does not wait,
+// first four. A connection that has to wait for its login is used on. The first login of a connection does not wait,
 // nor does one after a loss: there is nothing to use meanwhile.
 //
 // A suspicion may come as often as it likes. It makes connections old, but the pace stays.

@@ -17,8 +17,8 @@ type Kept[C any] struct {
 	isOpen bool
 	seen   uint64        // suspicions before the last login began
 	due    time.Duration // when to replace the connection, without a suspicion
-	place  time.Duration // of the next login in the pace, if waits
-	waits  bool          // it has taken a place
+	begin  time.Duration // when the next login may begin, if waits
+	waits  bool          // it has reserved a login
 
 	failures int           // failed logins in a row, while the connection is used on
 	over     time.Duration // end of that, if there are failures
@@ -50,15 +50,15 @@ func (k *Kept[C]) Get(ctx context.Context) (C, error) {
 	return k.conn, nil
 }
 
-// isDue says whether to replace the connection now. If the pace has no place yet, it takes the next one.
+// isDue says whether to replace the connection now. If the pace allows no login yet, it reserves the next one.
 func (k *Kept[C]) isDue(now time.Duration) bool {
 	if now < k.due && k.seen == k.rules.Suspicion.raised() {
 		return false
 	}
 	if !k.waits {
-		k.waits, k.place = true, k.rules.Pace.place(now)
+		k.waits, k.begin = true, k.rules.Pace.reserve(now)
 	}
-	return k.rules.Urgent || now >= k.place
+	return k.rules.Urgent || now >= k.begin
 }
 
 // open opens a connection where there is none.

@@ -26,7 +26,7 @@ type Rules struct {
 	Grace time.Duration
 	// Pace limits logins. Nil: none.
 	Pace *Pace
-	// Urgent lets a replacement take its place in the pace without waiting. Others wait longer for it.
+	// Urgent lets a replacement log in without waiting for the pace. Others wait longer for it.
 	Urgent bool
 	// Suspicion makes connections old. Nil: none.
 	Suspicion *Suspicion

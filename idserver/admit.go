@@ -36,14 +36,14 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 	if v.draining.Load() {
 		return refuseWith(loginLimit, fault.NotAccepting)
 	}
-	if err := v.places.take(s.user, v.rules.Load().maxSessions, known.Allows); err != nil {
+	if err := v.slots.acquire(s.user, v.rules.Load().maxSessions, known.Allows); err != nil {
 		return refuseWith(loginLimit, err.(fault.Error))
 	}
-	s.placed.Store(true)
+	s.hasSlot.Store(true)
 	if !v.stillListed(s.user) {
 		return refuseWith(loginRefused, errRemoved)
 	}
-	loggedIn() // the place is taken, so a drain that waits for logins may begin
+	loggedIn() // it has its slot, so a drain that waits for logins may begin
 	options, err := settings(wanted)
 	if err != nil {
 		return err

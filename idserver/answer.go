@@ -48,7 +48,7 @@ func (d *draws) draw(tag []byte, n int) (drawn int, err error) {
 		drawn, err = d.drawOnce(tag, n)
 	}
 	if err != nil {
-		return 0, d.told(err)
+		return 0, d.forClient(err)
 	}
 	return drawn, nil
 }
@@ -76,9 +76,9 @@ func (d *draws) drawNumbers(tag []byte, n int) (drawn int, err error) {
 	return drawn, err
 }
 
-// told turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an error
-// that ends the session.
-func (d *draws) told(err error) error {
+// forClient turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an
+// error that ends the session.
+func (d *draws) forClient(err error) error {
 	if _, own := err.(fault.Error); own || d.ctx.Err() != nil {
 		return err
 	}

@@ -10,7 +10,7 @@
 //
 //	server.go    Settings and Server; rules.go has what may change meanwhile
 //	session.go   a client in the register: who it is, and why it ends
-//	places.go    how many may be logged in          sessions.go  drain; the end of those whose account is removed
+//	slots.go     how many may be logged in          sessions.go  drain; the end of those whose account is removed
 //	keys.go      for cancel requests                stats.go     values for operators; counters.go has the counters
 //
 // Behind it a loop serves one client. It has the client's connection, its user, and where to draw. It knows nothing of
@@ -54,6 +54,6 @@
 //  6. A client that has not logged in learns nothing about who could. For unknown, expired and known names, all bytes
 //     and all steps are the same.
 //  7. Each Query and each Sync has exactly one ReadyForQuery.
-//  8. When Serve has returned, the session's place and key are free, and none of its goroutines is left.
+//  8. When Serve has returned, the session's slot and key are free, and none of its goroutines is left.
 //  9. While a session waits for its client it has no buffer, neither for reading nor for replies.
 package idserver

@@ -195,8 +195,8 @@ func (v *Server) nothingIsLeft(t testing.TB, key []byte) {
 	t.Helper()
 	all, _ := v.register.Open()
 	_, found := v.register.OfKey(string(key))
-	if len(all) != 0 || v.places.taken != 0 || len(v.places.ofUser) != 0 || found {
-		t.Errorf("sessions %d, places %d, users %v, a key %v; expected none", len(all), v.places.taken, v.places.ofUser,
+	if len(all) != 0 || v.slots.taken != 0 || len(v.slots.ofUser) != 0 || found {
+		t.Errorf("sessions %d, slots %d, users %v, a key %v; expected none", len(all), v.slots.taken, v.slots.ofUser,
 			found)
 	}
 }

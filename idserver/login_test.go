@@ -251,7 +251,7 @@ func TestNobodyLogsInBeforeTheAccountsWereReadOrWhenTheyAreTooOld(t *testing.T) 
 
 func TestTheLimitOfSessionsHoldsForThoseWhoHaveLoggedIn(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxSessions = 2 })
-	knocking := h.knocks("ann") // it has no place
+	knocking := h.knocks("ann") // it has no slot
 	knocking.asked(wire.AuthSASL)
 	one, two := h.knocks("ann"), h.knocks("ann")
 	one.enters(password)

@@ -112,7 +112,7 @@ type talk struct {
 func sessionOn(v *Server, conn net.Conn, options ...wire.Parameter) (*session, error) {
 	s := newSession(conn, &v.conditions, &v.source, v.buffers, slog.New(slog.DiscardHandler))
 	s.user, s.pid, s.since = "ann", 4711, time.Unix(1, 0)
-	s.placed.Store(true)
+	s.hasSlot.Store(true)
 	if err := v.begin(s, options); err != nil {
 		return nil, err
 	}

@@ -58,11 +58,11 @@ func (v *Server) live(s *session) {
 	s.ended(err)
 }
 
-// leave ends a session: its place and its key are free afterwards.
+// leave ends a session: its slot and its key are free afterwards.
 func (v *Server) leave(s *session) {
 	defer s.cancel()
-	if s.placed.Load() {
-		v.places.give(s.user)
+	if s.hasSlot.Load() {
+		v.slots.release(s.user)
 	}
 	v.register.Leave(s)
 }

@@ -66,7 +66,7 @@ type Server struct {
 	now      func() time.Time // the clock of attempts and accounts
 
 	register   frontend.Registry[*session]
-	places     places
+	slots      slots
 	lastPID    atomic.Uint32
 	attempts   *attempts.Attempts
 	binder     scram.Binder
@@ -88,7 +88,7 @@ func New(s Settings) (*Server, error) {
 	}
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable, s.Retry},
-		now: time.Now, places: places{ofUser: make(map[string]int)},
+		now: time.Now, slots: slots{ofUser: make(map[string]int)},
 		attempts: attempts.New(time.Now()), loginTimes: frontend.NewTimes(),
 	}
 	v.register.Begin()

@@ -20,7 +20,7 @@ func (v *Server) Drain(ctx context.Context) {
 func (v *Server) EndSessionsOf(removed func(user string) bool) (ended int) {
 	all, _ := v.register.Open()
 	for _, s := range all {
-		if s.placed.Load() && removed(s.user) {
+		if s.hasSlot.Load() && removed(s.user) {
 			ended++
 			go s.endFor(frontend.ClosedRemoved, errRemoved)
 		}

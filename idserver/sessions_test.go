@@ -375,7 +375,7 @@ func TestSessionsOfARemovedAccountEndAndSoDoesALoginThatIsUnderWay(t *testing.T)
 		t.Errorf("%d sessions are ended; expected one", ended)
 	}
 	gone.refused("57P01", "its account was removed")
-	h.has(2) // its place is free, so the other one is not refused for want of a place
+	h.has(2) // its slot is free, so the other one is not refused for want of a slot
 	late.provesBy(mechanisms, password)
 	late.refused("57P01", "its account was removed")
 	stays.answers("SELECT 1", "I")

@@ -24,7 +24,7 @@ func (v *Server) Stats() report.IDDatabase {
 	limit := max(v.rules.Load().maxSessions, 0)
 	st := report.IDDatabase{
 		Opened: sum.Opened, Open: frontend.Labelled(frontend.StateLabels[:], open[:]),
-		Limit: limit, Full: v.places.full(limit),
+		Limit: limit, Full: v.slots.full(limit),
 		Closed: sum.Closed(
 			frontend.ClosedClient, frontend.ClosedDrain, frontend.ClosedIdle, frontend.ClosedRemoved,
 			frontend.ClosedProtocol, frontend.ClosedFault,

@@ -18,10 +18,10 @@ type Generator struct {
 	state    atomic.Pointer[state] // never nil
 	news     news                  // of a grant, another state, or a failure that no wait helps
 
-	closing context.Context // ends with the first Close, so that no Resume keeps the turn from it
+	closing context.Context // ends with the first Close, so that no Resume locks it out
 	close   context.CancelFunc
 
-	turn      chan struct{}   // who has sent into it may change state, and uses the next two
+	changing  chan struct{}   // a lock: its holder may change state, and uses the next two
 	leaving   <-chan struct{} // closed when nothing of the last session is left
 	namespace string          // UUID, once there was a grant
 }
@@ -64,7 +64,7 @@ func Open(ctx context.Context, s Settings) (*Generator, error) {
 func newGenerator(h holder.Settings) *Generator {
 	none := make(chan struct{})
 	close(none)
-	g := &Generator{settings: h, turn: make(chan struct{}, 1), leaving: none}
+	g := &Generator{settings: h, changing: make(chan struct{}, 1), leaving: none}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.news.begin()
 	g.state.Store(&state{why: ErrSuspended})

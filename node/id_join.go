@@ -64,8 +64,8 @@ func (n *Node) prepareIDDatabase(next config.Settings) (commit func(), err error
 	if id == nil {
 		return func() {}, nil
 	}
-	if place := config.Elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == config.IDAuthTrust {
-		return nil, config.TrustedElsewhere(place) // the same check as in openListener
+	if address := config.Elsewhere(n.Addr()); address != "" && next.IDDatabase.Auth == config.IDAuthTrust {
+		return nil, config.TrustedElsewhere(address) // the same check as in openListener
 	}
 	d := next.IDDatabase
 	read, err := id.accounts.Prepare(d.Accounts(), d.AuthFile, next.Accounts)

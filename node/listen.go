@@ -32,23 +32,23 @@ func Listen(at config.Address, mode fs.FileMode) (net.Listener, error) {
 
 // listen opens an address. Errors name the flag.
 func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, error) {
-	network, place := at.Network, at.Address
+	network, address := at.Network, at.Address
 	if network == "unix" {
-		switch c, err := net.DialTimeout(network, place, time.Second); {
+		switch c, err := net.DialTimeout(network, address, time.Second); {
 		case err == nil:
 			c.Close()
 			return nil, fmt.Errorf("--%s %s: another process serves that socket; stop it or choose another path",
-				flag, place)
+				flag, address)
 		case connstring.Refused(err):
-			if info, err := os.Lstat(place); err != nil || info.Mode().Type() != os.ModeSocket {
-				return nil, fmt.Errorf("--%s %s: there is a file that is no socket; choose another path", flag, place)
+			if info, err := os.Lstat(address); err != nil || info.Mode().Type() != os.ModeSocket {
+				return nil, fmt.Errorf("--%s %s: there is a file that is no socket; choose another path", flag, address)
 			}
-			if isHeld(place) {
+			if isHeld(address) {
 				return nil, fmt.Errorf("--%s %s: another process holds that socket, and does not listen on it; "+
-					"stop it or choose another path", flag, place)
+					"stop it or choose another path", flag, address)
 			}
-			if err := os.Remove(place); err != nil {
-				return nil, fmt.Errorf("--%s %s: removing the socket a former process left: %w", flag, place, err)
+			if err := os.Remove(address); err != nil {
+				return nil, fmt.Errorf("--%s %s: removing the socket a former process left: %w", flag, address, err)
 			}
 		}
 	}
@@ -56,14 +56,14 @@ func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, err
 	if network == "unix" && mode != byUmask {
 		open.Control = closedToOthers
 	}
-	ln, err := open.Listen(context.Background(), network, place)
+	ln, err := open.Listen(context.Background(), network, address)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, place, err)
+		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, address, err)
 	}
 	if open.Control != nil {
-		if err := os.Chmod(place, mode); err != nil {
+		if err := os.Chmod(address, mode); err != nil {
 			ln.Close()
-			return nil, fmt.Errorf("--%s %s: the socket cannot get the mode %04o: %w", flag, place, mode, err)
+			return nil, fmt.Errorf("--%s %s: the socket cannot get the mode %04o: %w", flag, address, mode, err)
 		}
 	}
 	return ln, nil
@@ -79,8 +79,8 @@ func openListener(s config.Settings) (ln net.Listener, err error) {
 		return nil, err
 	}
 	err = notItself(ln.Addr(), s.Hosts, s.Lease.Config)
-	if place := config.Elsewhere(ln.Addr()); err == nil && place != "" && s.IDDatabase.Auth == config.IDAuthTrust {
-		err = config.TrustedElsewhere(place) // "localhost" may be another machine
+	if address := config.Elsewhere(ln.Addr()); err == nil && address != "" && s.IDDatabase.Auth == config.IDAuthTrust {
+		err = config.TrustedElsewhere(address) // "localhost" may be another machine
 	}
 	if err != nil {
 		ln.Close()

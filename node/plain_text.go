@@ -27,11 +27,11 @@ func warnOfPlainText(s config.Settings, own net.Addr, log *slog.Logger) {
 
 // warnOfPlainLogins logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
 func warnOfPlainLogins(s config.Settings, own net.Addr, log *slog.Logger) {
-	place := config.Elsewhere(own)
-	if s.IDDatabase.Auth != config.IDAuthSCRAM || s.TLS.Client != config.ClientDisable || place == "" {
+	address := config.Elsewhere(own)
+	if s.IDDatabase.Auth != config.IDAuthSCRAM || s.TLS.Client != config.ClientDisable || address == "" {
 		return
 	}
 	log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
-		"but can try some out", "address", place,
+		"but can try some out", "address", address,
 		"hint", "Use --client-tls require with a certificate, or long random passwords.")
 }

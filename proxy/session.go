@@ -68,7 +68,7 @@ func (s *session) live(p *Proxy, c *connection) {
 
 // forget ends what the proxy keeps of a session.
 func (p *Proxy) forget(s *session) {
-	s.connection.GiveSlot()
+	s.connection.ReleaseSlot()
 	p.registry.Leave(&s.ends)
 }
 
@@ -171,13 +171,13 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, st
 func (p *Proxy) open(
 	client net.Conn, packet startupPacket, a *admitted, login time.Time, log *slog.Logger,
 ) (*session, error) {
-	if err := p.takeSlot(client, a, login); err != nil {
+	if err := p.acquireSlot(client, a, login); err != nil {
 		return nil, err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			a.GiveSlot()
+			a.ReleaseSlot()
 		}
 	}()
 	permission, segments := p.permission(packet.Database), p.segments(packet.Database)
@@ -220,12 +220,12 @@ func (p *Proxy) open(
 	return s, nil
 }
 
-// takeSlot takes the slot of a session among the connections to upstream.
-func (p *Proxy) takeSlot(client net.Conn, a *admitted, login time.Time) error {
+// acquireSlot takes the slot of a session among the connections to upstream.
+func (p *Proxy) acquireSlot(client net.Conn, a *admitted, login time.Time) error {
 	if p.registry.IsClosed() {
 		return clientError{failure: failNotAccepting}
 	}
-	err := a.TakeSlot(login, func() { p.giveWay(client, a) })
+	err := a.AcquireSlot(login, func() { p.giveWay(client, a) })
 	if err != nil && err != net.ErrClosed {
 		err = clientError{failTooMany, err}
 	}

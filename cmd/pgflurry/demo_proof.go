@@ -55,22 +55,22 @@ func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer
 	}
 	fmt.Fprintf(out, "\nPaste into another shell:\n\n    %s\n", pasteLine(config))
 	if admin := n.AdminAddr(); admin != nil {
-		fmt.Fprintf(out, "\nStatus page, metrics and probes:\n\n    %s\n", adminPlace(admin))
+		fmt.Fprintf(out, "\nStatus page, metrics and probes:\n\n    %s\n", adminAddress(admin))
 	}
 	fmt.Fprint(out, "\nCtrl-C ends the demo.\n")
 	return nil
 }
 
-// adminPlace is the address of the status page: a URL for a browser, or a curl command for a Unix socket.
-func adminPlace(address net.Addr) string {
-	network, place, err := dialable("admin-listen", address.String())
+// adminAddress is the address of the status page: a URL for a browser, or a curl command for a Unix socket.
+func adminAddress(address net.Addr) string {
+	network, target, err := dialable("admin-listen", address.String())
 	switch {
 	case err != nil:
 		return address.String()
 	case network == "unix":
-		return "curl --unix-socket " + place + " http://pgflurry/"
+		return "curl --unix-socket " + target + " http://pgflurry/"
 	}
-	return "http://" + place + "/"
+	return "http://" + target + "/"
 }
 
 // draw is an ID, and how it was drawn.
@@ -142,24 +142,24 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 // clientAddress splits a listening address for a client's connection string: host and port, or the folder of a Unix
 // socket and its port.
 func clientAddress(address net.Addr) (host string, port uint16, err error) {
-	network, place, err := dialable("listen", address.String())
+	network, target, err := dialable("listen", address.String())
 	if err != nil {
 		return "", 0, err
 	}
 	var number string
 	if network == "unix" {
 		var named bool
-		if number, named = strings.CutPrefix(filepath.Base(place), ".s.PGSQL."); !named {
+		if number, named = strings.CutPrefix(filepath.Base(target), ".s.PGSQL."); !named {
 			return "", 0, outcome.As(outcome.Usage, fmt.Errorf("--listen %s: clients find a Unix socket only if it is "+
-				"named .s.PGSQL.PORT, such as .s.PGSQL.6532", place))
+				"named .s.PGSQL.PORT, such as .s.PGSQL.6532", target))
 		}
-		host = filepath.Dir(place)
-	} else if host, number, err = net.SplitHostPort(place); err != nil {
+		host = filepath.Dir(target)
+	} else if host, number, err = net.SplitHostPort(target); err != nil {
 		return "", 0, err
 	}
 	wide, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return "", 0, fmt.Errorf("--listen %s: %q is no port", place, number)
+		return "", 0, fmt.Errorf("--listen %s: %q is no port", target, number)
 	}
 	return host, uint16(wide), nil
 }

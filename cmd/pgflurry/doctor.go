@@ -64,9 +64,9 @@ Exit codes:
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), doctorPatience)
 			defer cancel()
-			visit := visit{out: cmd.OutOrStdout(), before: before, after: after, json: asJSON}
+			run := examination{out: cmd.OutOrStdout(), before: before, after: after, json: asJSON}
 			if after != "" { // look at the file first: a wrong one needs no server
-				if visit.former, err = readLook(after); err != nil {
+				if run.former, err = readLook(after); err != nil {
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ Exit codes:
 				return err
 			}
 			defer conn.Close(context.WithoutCancel(ctx))
-			return visit.make(ctx, conn)
+			return run.make(ctx, conn)
 		},
 	}
 	databaseFlag(cmd, &url)
@@ -86,8 +86,8 @@ Exit codes:
 	return cmd
 }
 
-// A visit is one run of the command.
-type visit struct {
+// An examination is one run of the command.
+type examination struct {
 	out           io.Writer
 	before, after string // files
 	former        doctor.Before
@@ -95,15 +95,15 @@ type visit struct {
 }
 
 // make looks, writes or compares the marker, and prints.
-func (v visit) make(ctx context.Context, conn *pgx.Conn) error {
+func (e examination) make(ctx context.Context, conn *pgx.Conn) error {
 	facts, err := doctor.Look(ctx, conn)
 	if err != nil {
 		return err
 	}
 	checks := doctor.Judge(facts)
 	switch {
-	case v.before != "":
-		file, err := createLook(v.before)
+	case e.before != "":
+		file, err := createLook(e.before)
 		if err != nil {
 			return err
 		}
@@ -112,15 +112,15 @@ func (v visit) make(ctx context.Context, conn *pgx.Conn) error {
 			return err
 		}
 		checks = append(checks, doctor.Marked(look))
-	case v.after != "":
-		checks = append(checks, doctor.Compare(v.former, facts, doctor.Find(ctx, conn, v.former))...)
-		if v.former.Marker != 0 && doctor.Restarted(v.former, facts) {
+	case e.after != "":
+		checks = append(checks, doctor.Compare(e.former, facts, doctor.Find(ctx, conn, e.former))...)
+		if e.former.Marker != 0 && doctor.Restarted(e.former, facts) {
 			if err := doctor.Unmark(ctx, conn); err != nil {
 				return err
 			}
 		}
 	}
-	return v.print(facts, checks)
+	return e.print(facts, checks)
 }
 
 // doctorJSON is the output of "doctor --json". Programs rely on it: fields may be added, but none may change its
@@ -148,14 +148,14 @@ func checksForJSON(checks []doctor.Check) []checkJSON {
 	return out
 }
 
-func (v visit) print(facts doctor.Facts, checks []doctor.Check) error {
+func (e examination) print(facts doctor.Facts, checks []doctor.Check) error {
 	promises := doctor.Promises(facts, checks)
-	line := doctor.Line(facts, checks, v.after != "", strings.Fields(longVersion())[0])
+	line := doctor.Line(facts, checks, e.after != "", strings.Fields(longVersion())[0])
 	all := slices.Concat(checks, promises)
 	worst := doctor.Worst(all)
-	if v.json {
+	if e.json {
 		out := doctorJSON{known(doctor.Provider(facts)), worst, line, checksForJSON(checks), checksForJSON(promises)}
-		if err := printObject(v.out, out); err != nil {
+		if err := printObject(e.out, out); err != nil {
 			return err
 		}
 	} else {
@@ -163,10 +163,10 @@ func (v visit) print(facts doctor.Facts, checks []doctor.Check) error {
 		for _, c := range all {
 			t.add(c.Name, c.Found, string(c.Verdict), c.Advice)
 		}
-		if err := t.print(v.out, false); err != nil {
+		if err := t.print(e.out, false); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(v.out, "\nfor an issue:\n%s\n", line); err != nil {
+		if _, err := fmt.Fprintf(e.out, "\nfor an issue:\n%s\n", line); err != nil {
 			return err
 		}
 	}

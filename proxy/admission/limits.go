@@ -119,14 +119,14 @@ func (c *Connection) GiveWay() {
 // GaveWay says whether the connection had to give way to another.
 func (c *Connection) GaveWay() bool { return c.gaveWay.Load() }
 
-// TakeSlot takes a slot for a session of the connection (Slots.take). The caller gives it back by GiveSlot.
-func (c *Connection) TakeSlot(login time.Time, away func()) (err error) {
-	c.slot, err = c.limits.Sessions.take(c.From, login, away)
+// AcquireSlot takes a slot for a session of the connection (Slots.acquire). The caller gives it back by ReleaseSlot.
+func (c *Connection) AcquireSlot(login time.Time, away func()) (err error) {
+	c.slot, err = c.limits.Sessions.acquire(c.From, login, away)
 	return err
 }
 
-// GiveSlot gives back the slot that TakeSlot has taken.
-func (c *Connection) GiveSlot() { c.limits.Sessions.give(c.slot) }
+// ReleaseSlot gives back the slot that AcquireSlot has taken.
+func (c *Connection) ReleaseSlot() { c.limits.Sessions.release(c.slot) }
 
 // BecomeGuest says that the connection needs no upstream: it counts as half of one that does.
 func (c *Connection) BecomeGuest() {

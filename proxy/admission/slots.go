@@ -28,10 +28,10 @@ type Slots struct {
 	members *Limit // those that have not logged in
 }
 
-// take takes a slot for one more session. If another session gives way, it waits for the end of that one, at most until
-// login. away ends the new session if that has to give way itself; it does not block. The caller gives the slot back
-// when the session ends or does not come about. The error is net.ErrClosed if the new session had to give way.
-func (s *Slots) take(from netip.Prefix, login time.Time, away func()) (*Slot, error) {
+// acquire takes a slot for one more session. If another session gives way, it waits for the end of that one, at most
+// until login. away ends the new session if that has to give way itself; it does not block. The caller gives the slot
+// back when the session ends or does not come about. The error is net.ErrClosed if the new session had to give way.
+func (s *Slots) acquire(from netip.Prefix, login time.Time, away func()) (*Slot, error) {
 	m, before, err := s.try(from, away)
 	if before == nil {
 		return m, err
@@ -42,7 +42,7 @@ func (s *Slots) take(from netip.Prefix, login time.Time, away func()) (*Slot, er
 	}
 	s.waits.Go(func() {
 		<-before.gone
-		s.give(m)
+		s.release(m)
 	})
 	if !inTime {
 		return nil, errors.New("the session that gives way does not end")
@@ -80,8 +80,8 @@ func until(closed <-chan struct{}, late time.Time) bool {
 // keep says that the session has logged in. It does not give way any more.
 func (s *Slots) keep(m *Slot) { s.members.Leave(m) }
 
-// give gives back the slot that was taken with m. An heir keeps it.
-func (s *Slots) give(m *Slot) {
+// release gives back the slot that was taken with m. An heir keeps it.
+func (s *Slots) release(m *Slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.members.Leave(m)

@@ -25,7 +25,7 @@ func fillSlots(t *testing.T, s *Slots, n int, away func()) []*Slot {
 	t.Helper()
 	var all []*Slot
 	for range n {
-		m, err := s.take(hereOrigin, time.Now(), away)
+		m, err := s.acquire(hereOrigin, time.Now(), away)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,19 +37,19 @@ func fillSlots(t *testing.T, s *Slots, n int, away func()) []*Slot {
 func TestOneThatGivesWayHasAnHeirWhoWaitsUntilItIsGone(t *testing.T) {
 	s, away, placed := newSlots(2, FairTime), make(chan struct{}, 1), make(chan error, 1)
 	first := fillSlots(t, s, 2, func() { away <- struct{}{} })[0]
-	if _, err := s.take(hereOrigin, time.Now().Add(giveUp), nobody); err == nil {
+	if _, err := s.acquire(hereOrigin, time.Now().Add(giveUp), nobody); err == nil {
 		t.Error("one of the same address gets a slot")
 	}
 	go func() {
-		_, err := s.take(thereOrigin, time.Now().Add(giveUp), nobody)
+		_, err := s.acquire(thereOrigin, time.Now().Add(giveUp), nobody)
 		placed <- err
 	}()
 	<-away // its connections are still open
 	elsewhere := netip.MustParsePrefix("192.0.2.3/32")
-	if _, err := s.take(elsewhere, time.Now(), nobody); err == nil {
+	if _, err := s.acquire(elsewhere, time.Now(), nobody); err == nil {
 		t.Error("somebody else gets a slot while none is free")
 	}
-	s.give(first)
+	s.release(first)
 	if err := <-placed; err != nil {
 		t.Errorf("the heir: %v", err)
 	}
@@ -58,14 +58,14 @@ func TestOneThatGivesWayHasAnHeirWhoWaitsUntilItIsGone(t *testing.T) {
 func TestAnHeirThatCannotWaitGivesTheSlotBackWhenItIsFree(t *testing.T) {
 	s := newSlots(2, FairTime)
 	all := fillSlots(t, s, 2, nobody)
-	if _, err := s.take(thereOrigin, time.Now(), nobody); err == nil {
+	if _, err := s.acquire(thereOrigin, time.Now(), nobody); err == nil {
 		t.Error("the heir does not wait")
 	}
-	s.give(all[1])
+	s.release(all[1])
 	if n, _ := s.Taken(); n != 1 {
 		t.Errorf("%d slots are taken while the one that gives way is not gone; expected 1", n)
 	}
-	s.give(all[0])
+	s.release(all[0])
 	s.waits.Wait()
 	if n, _ := s.Taken(); n > 0 {
 		t.Fatalf("%d slots are left of nobody", n)
@@ -84,12 +84,12 @@ func TestAnHeirThatGivesWayHasAnHeirAsWell(t *testing.T) {
 		out := make(chan outcome, 1)
 		outcomes = append(outcomes, out)
 		go func() {
-			m, err := s.take(thereOrigin, time.Now().Add(giveUp), func() { away <- struct{}{} })
+			m, err := s.acquire(thereOrigin, time.Now().Add(giveUp), func() { away <- struct{}{} })
 			out <- outcome{m, err}
 		}()
 		<-away // first, then its heir
 	}
-	s.give(first)
+	s.release(first)
 	if o := <-outcomes[0]; !errors.Is(o.err, net.ErrClosed) {
 		t.Errorf("the heir that had to give way: %v", o.err)
 	}
@@ -100,7 +100,7 @@ func TestAnHeirThatGivesWayHasAnHeirAsWell(t *testing.T) {
 	if n, _ := s.Taken(); n != 1 {
 		t.Errorf("%d slots are taken; expected 1", n)
 	}
-	s.give(last.m)
+	s.release(last.m)
 	if n, _ := s.Taken(); n != 0 || s.Members() != 0 {
 		t.Errorf("%d slots and %d entries are left of nobody", n, s.Members())
 	}
@@ -112,9 +112,9 @@ func TestEverySlotBeforeALoginIsOneThatCouldGiveWay(t *testing.T) {
 	for range 4 {
 		takers.Go(func() {
 			for range 5000 {
-				switch m, err := s.take(hereOrigin, time.Now().Add(giveUp), nobody); {
+				switch m, err := s.acquire(hereOrigin, time.Now().Add(giveUp), nobody); {
 				case err == nil:
-					s.give(m)
+					s.release(m)
 				case !errors.Is(err, net.ErrClosed):
 					t.Error(err)
 					return

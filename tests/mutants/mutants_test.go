@@ -168,7 +168,7 @@ var mutants = []mutant{
 		test: "Invariant2", in: "inprocess",
 	},
 	{
-		guard: "after Close there is no ID", file: "inprocess/turns.go",
+		guard: "after Close there is no ID", file: "inprocess/lifecycle.go",
 		from: "g.state.Swap(&state{why: why}).session", to: "g.state.Load().session",
 		test: "Invariant3", in: "inprocess",
 	},

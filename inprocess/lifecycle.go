@@ -21,14 +21,14 @@ func (g *Generator) Resume(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(g.closing, cancel)()
-	done, err := g.take(ctx)
+	unlock, err := g.lock(ctx)
 	switch {
 	case err != nil && g.closing.Err() != nil:
 		return ErrClosed
 	case err != nil:
 		return err
 	}
-	defer done()
+	defer unlock()
 	switch at := g.state.Load(); {
 	case at.session != nil:
 		return nil
@@ -128,22 +128,22 @@ func (g *Generator) Close(ctx context.Context) error {
 }
 
 func (g *Generator) end(ctx context.Context, why error) error {
-	done, err := g.take(ctx)
+	unlock, err := g.lock(ctx)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer unlock()
 	if g.state.Load().why != ErrClosed {
 		g.leave(why)
 	}
 	return g.left(ctx)
 }
 
-// take waits for the turn to change the state. done gives it to the next one.
-func (g *Generator) take(ctx context.Context) (done func(), err error) {
+// lock waits until nobody else changes the state.
+func (g *Generator) lock(ctx context.Context) (unlock func(), err error) {
 	select {
-	case g.turn <- struct{}{}:
-		return func() { <-g.turn }, nil
+	case g.changing <- struct{}{}:
+		return func() { <-g.changing }, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for another Suspend, Resume or Close: %w", ctx.Err())
 	}
