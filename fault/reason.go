@@ -69,7 +69,7 @@ var rows = map[string]Row{
 		ClientHint: "Whoever runs the proxy has to point it to the database that has taken its place.",
 		Page:       "the lease database was closed for good",
 		Hint: "Point the proxy to the database that has taken its place. " +
-			`If none has, run "pgflurry open --database URL".`,
+			`If none has, run "pgflurry migrate up --database URL --moved" there.`,
 	},
 	NoneFree: {
 		Log:        "no worker is free",

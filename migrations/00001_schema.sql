@@ -152,11 +152,10 @@ COMMENT ON COLUMN pgflurry.namespace.new_server IS
 'What happens on a server that is not known. warn: it is told. '
 'refuse: no proxy gets a worker, and the function gives no ID, until the operator says what the database is.';
 COMMENT ON COLUMN pgflurry.namespace.generation IS
-'Rises when an operator says what this database is (--moved, --new-namespace, reseed, close, open). '
+'Rises when an operator says what this database is (--moved, --new-namespace, reseed, close). '
 'A restore in place changes nothing else for sure.';
 COMMENT ON COLUMN pgflurry.namespace.closed_at IS
-'When "pgflurry close" closed the database; NULL: it is not closed. '
-'A copy that has it was made after that: its original gives no IDs any more.';
+'When "pgflurry close" closed the database; NULL: it is not closed.';
 COMMENT ON COLUMN pgflurry.namespace.system_identifier IS
 'Server cluster this row was written in; NULL where the server does not tell. '
 'A copy of the database carries the row but is not that cluster.';

@@ -57,8 +57,8 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 	}
 	c, err := readClosing(ctx, d.conn, row)
 	if err == nil && (!c.Closed || c.Since == nil) {
-		err = refuse("Run it again.", "database %q was closed, and is not: somebody has opened it, or a trigger has "+
-			"dropped the write", row.Database)
+		err = refuse("Run it again.", "database %q was closed, and is not: somebody has taken that back, or a trigger "+
+			"has dropped the write", row.Database)
 	}
 	return c, err
 }
@@ -74,33 +74,7 @@ func LookAtClosing(ctx context.Context, url string) (Closing, error) {
 	return readClosing(ctx, d.conn, row)
 }
 
-// Reopen opens a database that Close has closed, if its row is still the one that was closed. No other database may
-// have taken its place; only the operator can know that. was says whether it was closed.
-func Reopen(ctx context.Context, url string) (was bool, c Closing, err error) {
-	d, row, err := openClosing(ctx, url)
-	if err != nil {
-		return false, Closing{}, err
-	}
-	defer d.close()
-	if c, err = readClosing(ctx, d.conn, row); err != nil || !c.Closed && c.Since == nil {
-		return false, c, err
-	}
-	for range 2 {
-		err := d.certain(func() error {
-			_, err := d.conn.Exec(ctx, sql.OpenDatabase)
-			return err
-		})
-		if err != nil {
-			return true, c, failed("opening the database", err)
-		}
-	}
-	if c, err = readClosing(ctx, d.conn, row); err == nil && (c.Closed || c.Since != nil) {
-		err = refuse("Run it again.", "database %q is still closed", row.Database)
-	}
-	return true, c, err
-}
-
-// openClosing connects to a database that can be closed, or opened.
+// openClosing connects to a database that can be closed.
 func openClosing(ctx context.Context, url string) (*database, namespace.Namespace, error) {
 	d, err := open(ctx, url)
 	if err != nil {

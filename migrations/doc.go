@@ -28,9 +28,9 @@
 //     to an unknown database, until the operator says that none is forgotten. A worker becomes foreign only if nobody
 //     uses it, and comes back only above the highest ID of its generator.
 //  4. A copy of a database is noticed (package namespace). It gets functions for its own use only after the operator
-//     has said what it shall be. It takes the place of its original only if that has ended. The original was closed
-//     before the dump, or is gone from this server, or is destroyed. Of the copies on one server only one takes the
-//     place. A closed database is opened by Reopen alone.
+//     has said what it shall be. It takes the place of its original only if no other database draws the same IDs. That
+//     is seen on this server, or else it is the operator's word. Of the copies on one server only one takes the place.
+//     A closed database draws again only when it takes its own place so.
 //  5. Down removes all or nothing, and never uses CASCADE. It refuses while an ID could still be ahead of the clock. It
 //     also refuses to remove the home of databases that have joined, unless its caller asks for that.
 //  6. A function that is not pgflurry's is never overwritten and never dropped, and a call that meant it still means

@@ -25,13 +25,9 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
 			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
 			present.Database)
-	case why != "":
+	case why != "" || present.Closed || present.NewServer != "":
 		var err error
 		if original, err = originalEnded(ctx, d, s, present); err != nil {
-			return err
-		}
-	case present.Closed:
-		if err := staysClosed(ctx, d, present); err != nil {
 			return err
 		}
 	}
@@ -53,44 +49,43 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 	return nil
 }
 
-// originalEnded refuses unless the original of this copy gives no IDs any more. It was closed before the copy was made.
-// Or it was on this server, and is closed or not there any more. Or the operator says that it is destroyed. It returns
-// the name of the original, if that is on this server.
+// originalEnded refuses unless no other database can draw the IDs of this one. That can be seen on a server that is
+// known, where nobody has closed the original. Then its database is not there any more, or is this one. In all other
+// cases it is the operator's word: a closed database may have a successor, and a dump proves nothing of later.
+// It returns the name of the original, if that is another database of this server.
 func originalEnded(ctx context.Context, d *database, s Settings, present namespace.Namespace) (string, error) {
-	var closed, here bool
+	var here bool
 	var name string
 	var oid uint32
-	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&closed, &here, &name, &oid); err != nil {
+	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&here, &name, &oid); err != nil {
 		return "", failed("looking for the original", err)
 	}
-	switch {
-	case name != "" && !isClosed(ctx, d.conn, name):
-		return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry close\" on it. "+
-			"If both shall give IDs, use --join to share one ID space, or --new-namespace.",
-			pgx.Identifier{name}.Sanitize()),
-			"database %q has not moved: its original, database %q (oid %d), still exists on this server, "+
-				"and is not closed", d.facts.database, name, oid)
-	case closed || here || name != "" || s.OriginalDestroyed:
+	if name != "" {
+		if row, err := rowOf(ctx, d.conn, name); err != nil || !row.Closed {
+			return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry close\" on it. "+
+				"If both shall give IDs, use --join to share one ID space, or --new-namespace.",
+				pgx.Identifier{name}.Sanitize()),
+				"database %q has not moved: its original, database %q (oid %d), still exists on this server, "+
+					"and is not closed", d.facts.database, name, oid)
+		}
+	}
+	what := "is a copy"
+	switch _, copied := present.Copied(); {
+	case s.NoOtherDraws:
 		return name, nil
+	case copied && (!here || present.Closed || name != ""):
+	case present.Closed:
+		what = "is closed"
+	case present.NewServer != "":
+		what = "is on a server that is not known"
+	default:
+		return "", nil
 	}
-	return "", outcome.As(outcome.NotInPlace, refuse(`If the original still exists, run
-  pgflurry close --database ORIGINAL --wait                then dump it again, and restore that dump here
-If the original is destroyed for good, and no other copy has taken its place, add --original-destroyed.`,
-		"database %q is a copy that was made before its original was closed: the original may go on with the same IDs",
-		present.Database))
-}
-
-// staysClosed refuses --moved in a closed database that does not look like a copy, if "pgflurry open" can open it.
-func staysClosed(ctx context.Context, d *database, present namespace.Namespace) error {
-	var opens bool
-	if err := d.conn.QueryRow(ctx, sql.MayOpen).Scan(&opens); err != nil {
-		return failed("looking whether the database can be opened", err)
-	}
-	if !opens {
-		return nil
-	}
-	return refuse("If no copy has taken its place, run: pgflurry open --database URL --yes",
-		"database %q is closed: another one has taken its place, or shall", present.Database)
+	return "", outcome.As(outcome.NotInPlace, refuse(
+		`If its original still gives IDs, run "pgflurry close --database ORIGINAL --wait", and copy it anew after that.
+Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`,
+		"database %q %s, and nothing here shows whether another one goes on with the same IDs",
+		present.Database, what))
 }
 
 const (
@@ -141,9 +136,9 @@ func placeTaken(ctx context.Context, d *database, s Settings, present namespace.
 		case err != nil:
 			hidden = append(hidden, name)
 		case copied || other.ID != present.ID || other.Home != "" || name == original:
-		case other.Closed && s.OriginalDestroyed:
+		case other.Closed && s.NoOtherDraws:
 		case other.Closed:
-			return refuse("If none has taken the place of that one either, add --original-destroyed.",
+			return refuse("If none has taken the place of that one either, add --no-other-draws.",
 				"database %q was the home of namespace %s, and was closed: another copy may have taken its place",
 				name, present.ID)
 		default:
@@ -171,10 +166,4 @@ func rowOf(ctx context.Context, conn *pgx.Conn, name string) (namespace.Namespac
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	return namespace.Read(ctx, conn)
-}
-
-// isClosed reports whether another database of this server is known to be closed.
-func isClosed(ctx context.Context, conn *pgx.Conn, name string) bool {
-	row, err := rowOf(ctx, conn, name)
-	return err == nil && row.Closed
 }

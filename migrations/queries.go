@@ -12,7 +12,7 @@ var queriesSQL string
 // sql has the statements of queries.sql.
 var sql = queries.Read[struct {
 	BeginAnew                                                                     string
-	ClosePatience, CloseDatabase, CloseGate, CloseBlockers, Closing, OpenDatabase string
+	ClosePatience, CloseDatabase, CloseGate, CloseBlockers, Closing string
 	Session, AsOrigin, Leave, Lock, Holder                                        string
 	Quiet, Dependents, Orphans, Try, TakeBack, Joined, Left, Reach, DropSchema    string
 	Functions, Kept, Foreign                                                      string
@@ -21,7 +21,7 @@ var sql = queries.Read[struct {
 	Gate, OpenGate                                                                string
 	Claim, Claimed, Reclaim, GiveBack                                             string
 	CreateJoined, FollowHome, FormerMark, JoinCopy, JoinsComplete, TakeClaim      string
-	Moved, Evidence, MayOpen, OtherDatabases, MovedLock, MovedElsewhere           string
+	Moved, Evidence, OtherDatabases, MovedLock, MovedElsewhere           string
 	Record, Applied, WithoutRows                                                  string
 	Forget                                                                        string
 	RestartQuarantine, Restart                                                    string

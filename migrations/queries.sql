@@ -65,10 +65,6 @@ SELECT pgflurry.is_closed(), e.generation, e.closed_at, e.over,
        greatest(0, ceil(extract(epoch FROM e.over - clock_timestamp()) * 1000))::bigint, e.leases
 FROM ends AS e;
 
--- name: open_database
--- Opens a closed database, in two transactions: the first changes the row, the second the sequence.
-CALL pgflurry.open_database();
-
 -- name: session
 -- Settings of a role or a database must not change what a migration does. search_path decides what names mean. With
 -- synchronous_commit, a claimed worker is on disk, and on a synchronous standby, before anything uses it. If the wait
@@ -453,22 +449,16 @@ UPDATE pgflurry.namespace
 SET acquire_after = greatest(acquire_after, pgflurry.ticks(clock_timestamp() + quarantine)), joins_complete_on = NULL;
 
 -- name: evidence
--- Reads what can be known of the original of this copy. Columns: whether the copy was made after its original was
--- closed; whether the original was on this server; name and OID of the original, if its database is still there.
+-- Reads what can be known of the original of this copy. Columns: whether the original was on this server; name and OID
+-- of the original, if its database is still there.
 -- If the server hides its system identifier, another server's database may have the same OID. Then the name must match
 -- as well, and nothing shows that the original was on this server.
-SELECT n.closed_at IS NOT NULL,
-       coalesce(n.system_identifier = pgflurry.system_identifier(), false),
+SELECT coalesce(n.system_identifier = pgflurry.system_identifier(), false),
        coalesce(d.datname::text, ''), coalesce(d.oid, 0)
 FROM pgflurry.namespace AS n LEFT JOIN pg_database AS d
     ON d.oid = n.database_oid AND d.datname <> current_database()
    AND CASE WHEN n.system_identifier IS NULL OR pgflurry.system_identifier() IS NULL THEN d.datname = n.database_name
             ELSE n.system_identifier = pgflurry.system_identifier() END;
-
--- name: may_open
--- Reads whether "pgflurry open" can open this closed database: its row is the one that was closed (closing.sql).
-SELECT n.closed_at IS NULL OR n.generation IN (c.last_value, c.last_value - 32)
-FROM pgflurry.namespace AS n, pgflurry.closed AS c;
 
 -- name: other_databases
 -- Lists the other databases of this server, but none that exists only as a template.

@@ -39,9 +39,9 @@ type Settings struct {
 	// One of three cases. This copy replaces its original, which is gone for good. Or the database was set back in
 	// place. Or it is empty, with Region and Space, and the former database of that region is gone for good.
 	Moved bool
-	// With Moved: the original of this copy is destroyed for good. It need not be said of an original that was closed
-	// before the copy was made, nor of one that was on this server.
-	OriginalDestroyed bool
+	// With Moved: no other database draws these IDs. The original is closed or destroyed for good, and no other copy
+	// has taken its place. It need not be said where that can be seen (originalEnded).
+	NoOtherDraws bool
 	// this database is a copy although it looks original, and the original lives on; with JoinURL, NewNamespace or
 	// Space
 	Copy        bool
@@ -88,9 +88,9 @@ func (s Settings) validate() error {
 	case s.Foreign != nil && s.JoinURL != "":
 		return refuse("Run it without --join, with the URL of the home.",
 			"--foreign-workers is the namespace's, and is changed in its home")
-	case s.OriginalDestroyed && !s.Moved:
-		return refuse("Add --moved, or leave --original-destroyed out.",
-			"--original-destroyed is for a copy that takes the place of its original")
+	case s.NoOtherDraws && !s.Moved:
+		return refuse("Add --moved, or leave --no-other-draws out.",
+			"--no-other-draws is for a database that takes the place of another one, or its own again")
 	case s.Moved && s.Copy:
 		return refuse("Say --moved if the original is gone for good, --copy if it lives on.",
 			"--moved and --copy exclude each other")

@@ -41,13 +41,13 @@
 // An address may lead elsewhere later: a balancer, a name or a pooler has switched, or the server has gone back in
 // time. Place names the database that a connection has at its end. It consists of the system identifier, the oids of
 // the database and of the table, the namespace, and the generation of the row. An operator's decision raises the
-// generation: --moved, --new-namespace, reseed, close, open. A restore in place changes nothing else for sure. Places
+// generation: --moved, --new-namespace, reseed, close. A restore in place changes nothing else for sure. Places
 // are only compared with others of the same address. A standby makes no statement.
 //
 // # Closed databases
 //
 // "pgflurry close" ends all draws for good (sqlfuncs/closing.sql), as the first step of a move. Then the other database
-// may take the place of this one. A copy whose row says that it is closed was made after that.
+// may take the place of this one. A closed database draws again only when it takes its own place, by --moved.
 //
 // # When it is asked
 //

@@ -28,7 +28,7 @@ BEGIN
     RAISE EXCEPTION '%: database "%" is closed for good', what, current_database()
         USING ERRCODE = 'SNF04',
               HINT = 'Another database has taken its place: connect to that one. '
-                  'If none has, the operator runs "pgflurry open --database URL".';
+                  'If none has, the operator runs "pgflurry migrate up --database URL --moved".';
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.refuse_closed(text) IS
 'Error SNF04: the database is closed for good. what: who is refused.';
@@ -70,34 +70,3 @@ END $fn$;
 COMMENT ON PROCEDURE pgflurry.end_closing() IS
 'Lets draws go on if the row does not say that the database is closed: its operator has said what it shall be, '
 'and only the sequence still has the word, as in a dump of a closed database.';
-
--- It runs twice, in two transactions: first the row, then the sequence. A database that draws while its row still says
--- that it is closed could be moved away without a word.
-CREATE OR REPLACE PROCEDURE pgflurry.open_database()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-DECLARE
-    n pgflurry.namespace;
-    at_generation bigint;
-BEGIN
-    PERFORM pg_advisory_xact_lock(8099555070862062201);
-    LOCK TABLE pgflurry.namespace IN SHARE ROW EXCLUSIVE MODE;
-    SELECT * INTO STRICT n FROM pgflurry.namespace;
-    SELECT last_value INTO STRICT at_generation FROM pgflurry.closed;  -- a crash adds 32: PostgreSQL logs ahead
-    IF n.closed_at IS NULL THEN
-        CALL pgflurry.end_closing();
-        RETURN;
-    END IF;
-    IF n.generation NOT IN (at_generation, at_generation - 32) OR NOT pgflurry.is_original() THEN
-        RAISE EXCEPTION 'database "%" cannot be opened: it was closed at generation %, and its row has generation %',
-            current_database(), at_generation, n.generation
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'The row was restored or moved since. If no other database has taken its place, run '
-                      '"pgflurry migrate up --database URL --moved".';
-    END IF;
-    UPDATE pgflurry.namespace
-        SET closed_at = NULL, generation = pgflurry.next_generation(generation),
-            acquire_after = greatest(acquire_after, pgflurry.ticks(clock_timestamp() + quarantine));
-END $fn$;
-COMMENT ON PROCEDURE pgflurry.open_database() IS
-'Opens a database that close_database() has closed, if its row is the one that was closed. Call it twice, in two '
-'transactions: the first changes the row and closes the gate, the second lets draws go on. Does nothing if it is open.';

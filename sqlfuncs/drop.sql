@@ -23,7 +23,6 @@ DROP PROCEDURE IF EXISTS pgflurry.keep_guards();
 DROP FUNCTION IF EXISTS pgflurry.weak_guards();
 DROP FUNCTION IF EXISTS pgflurry.guards();
 DROP FUNCTION IF EXISTS pgflurry.is_applied(text);
-DROP PROCEDURE IF EXISTS pgflurry.open_database();
 DROP PROCEDURE IF EXISTS pgflurry.end_closing();
 DROP PROCEDURE IF EXISTS pgflurry.close_database();
 DROP PROCEDURE IF EXISTS pgflurry.refuse_closed(text);

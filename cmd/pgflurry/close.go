@@ -38,8 +38,9 @@ A proxy that cannot hear of it, because it is paused or cut off, may issue IDs u
 says when. --wait waits for that, and says how long it still takes. Ctrl-C ends the wait, and the
 database stays closed. You can run close again at any time, with --wait or without.
 
-Then make the dump, restore it on the other side, and run "pgflurry migrate up --database URL --moved"
-there. The dump says that its original is closed. "pgflurry open" takes the closing back.
+Then make the dump, restore it on the other side, and run there:
+  pgflurry migrate up --database URL --moved --no-other-draws
+The same on the closed database takes the closing back, as long as no copy has taken its place.
 
 close needs the owner of schema pgflurry, and the primary. It waits for open transactions that have
 written pgflurry's tables, at most for --lock-timeout. Then it changes nothing, and names them.
@@ -99,7 +100,7 @@ func untilGrantsEnd(
 		}
 		if !c.Closed || c.Generation < before.Generation {
 			return c, hint.With(errors.New("the database is not closed any more"),
-				"Somebody has opened it, or has set its server back. Find out, then run it again.")
+				"Somebody has taken that back, or has set its server back. Find out, then run it again.")
 		}
 	}
 	return c, nil
@@ -118,13 +119,13 @@ func printClosing(w io.Writer, c migrations.Closing) error {
 		"tokens or locks any more\n", c.Database, timestamp(*c.Since), c.Generation) +
 		"not closed: sequences of PostgreSQL itself (bigserial, identity columns, offset sequences)\n"
 	next := "next: make the dump, restore it on the other side, and run there: " +
-		"pgflurry migrate up --database URL --moved"
+		"pgflurry migrate up --database URL --moved --no-other-draws"
 	switch {
 	case c.Home != "":
 		text += fmt.Sprintf("no proxy leases a worker here: those of its namespace are in %s, which is not closed\n",
 			c.Home)
 		next = "next: make the dump, restore it on the other side, and run there: " +
-			"pgflurry migrate up --database URL --join HOME --moved"
+			"pgflurry migrate up --database URL --join HOME --moved --no-other-draws"
 	case c.Left > 0:
 		text += fmt.Sprintf("grants of proxies may be in use until %s, for another %v (%s)\n",
 			timestamp(*c.GrantsEnd), wholeSeconds(c.Left), leasesInUse(c))
@@ -136,7 +137,7 @@ func printClosing(w io.Writer, c migrations.Closing) error {
 	return err
 }
 
-// closingJSON is the output of "close --json" and "open --json". Fields may be added.
+// closingJSON is the output of "close --json". Fields may be added.
 type closingJSON struct {
 	Database   string  `json:"database"`
 	Closed     bool    `json:"closed"`

@@ -83,8 +83,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("namespace", status, n.ID)
 	if state.Closed {
-		t.add("closed", "for good", `"pgflurry close" was run: it gives no IDs until "pgflurry open", if no copy has `+
-			`taken its place`)
+		t.add("closed", "for good", `"pgflurry close" was run: another database takes its place`)
 	}
 	if n.Disposable {
 		t.add("disposable", "for tests only", "copies of this database give the same IDs")
@@ -253,7 +252,8 @@ func inPlace(state migrations.State) error {
 			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become."))
 	case state.Closed:
 		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("database %q is closed for good", state.Database),
-			"Another database has taken its place. If none has: pgflurry open --database URL --yes"))
+			"Another database has taken its place. "+
+				"If none has: pgflurry migrate up --database URL --moved --no-other-draws"))
 	case len(state.LockTables) > 0:
 		return outcome.As(outcome.NotInPlace, hint.With(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),

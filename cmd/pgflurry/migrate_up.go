@@ -18,7 +18,7 @@ type upFlags struct {
 	join                       string
 	newNamespace, moved, copy  bool
 	freshWorker, joinsComplete bool
-	originalDestroyed          bool
+	noOtherDraws          bool
 	maxWindow                  time.Duration
 	restart, newServer         string
 	afterID                    int64
@@ -54,15 +54,15 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.restart, "restart-quarantine", "", "`DURATION` for which no worker is granted after a start "+
 		"of PostgreSQL, or default. 0s says that this server never forgets a write (default max_window + 2 × skew, "+
 		"or that of the existing namespace)")
-	flags.BoolVar(&f.originalDestroyed, "original-destroyed", false, "with --moved: the original of this copy is "+
-		"destroyed for good. Leave it out if \"pgflurry close\" was run on the original before the dump")
+	flags.BoolVar(&f.noOtherDraws, "no-other-draws", false, "with --moved: no other database draws these IDs. The "+
+		"original is closed or destroyed for good, and no other copy has taken its place")
 	describe(flags, config.Row{Name: "join", Secret: true})
 	flags.StringVar(&f.newServer, "new-server", "", "`CHOICE` for a server that is not known, and may be a copy that "+
 		"nobody has declared: warn or refuse. With refuse no proxy gets a worker there, and the function gives no ID "+
 		"(default warn, or as it was)")
 	describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
 	describe(flags, config.Row{Name: "new-server", Enum: []string{migrations.Warn, migrations.Refuse}})
-	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "after-table", "moved", "original-destroyed",
+	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "after-table", "moved", "no-other-draws",
 		"copy", "fresh-worker", "joins-complete", "restart-quarantine", "new-server")
 }
 
@@ -78,7 +78,7 @@ func (f *upFlags) settings() (migrations.Settings, error) {
 	s.NewNamespace = f.newNamespace
 	s.Moved = f.moved
 	s.Copy = f.copy
-	s.OriginalDestroyed = f.originalDestroyed
+	s.NoOtherDraws = f.noOtherDraws
 	if f.afterIDGiven {
 		s.AfterID = &f.afterID
 	}
@@ -129,10 +129,9 @@ up refuses a copy of a database (restored, cloned, made from a template) until y
 reads the columns whose default is next_snowflake(). If IDs are in other columns, and a clock of the
 old space once stood ahead, say the highest one: --after-id ID. No proxy gets a worker before its time.
 
---moved in a copy asks for a sign that the original gives no IDs any more:
-  - the dump was made after "pgflurry close", or
-  - the original was on this server, and its database is closed or dropped, or
-  - you say --original-destroyed
+--moved asks for --no-other-draws wherever it cannot see what else draws the same IDs: in a copy on
+another server, and where something was closed. With it you say that the original is closed or destroyed
+for good, and that no other copy has taken its place. So you also take "pgflurry close" back.
 
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say
 --copy as well:

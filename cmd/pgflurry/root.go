@@ -45,7 +45,6 @@ Exit codes:
 	root.AddCommand(newDoctor())
 	root.AddCommand(newMigrate())
 	root.AddCommand(newClose())
-	root.AddCommand(newOpen())
 	root.AddCommand(newWorkers())
 	root.AddCommand(newBackfill())
 	root.AddCommand(newNamespace())

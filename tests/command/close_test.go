@@ -142,25 +142,20 @@ func TestADatabaseThatHasJoinedIsClosedWithoutItsHome(t *testing.T) {
 		is(t, 3, "was closed for good, and records no join any more", "database that has taken its place")
 }
 
-func TestOpenNeedsTheWordThatNoCopyHasTakenThePlaceAndClosesTheGate(t *testing.T) {
+func TestAClosedDatabaseTakesItsOwnPlaceOnlyWithTheWordThatNoOtherDrawsAndClosesTheGate(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	last := server.Value[int64](t, conn, "SELECT next_snowflake()")
 	run(t, "close", "--database", url).is(t, 0)
-	run(t, "open", "--database", url).is(t, 2, "--yes is missing: nothing was changed")
+	move := []string{"migrate", "up", "--moved", "--database", url}
+	run(t, move...).is(t, 3, "is closed, and nothing here shows", "--no-other-draws")
 	server.Refused(t, conn, "SNF04", "SELECT next_snowflake()")
-	opened := run(t, "open", "--database", url, "--yes")
-	at := server.Value[string](t, conn, "SELECT generation::text FROM pgflurry.namespace")
-	if opened.is(t, 0); !strings.Contains(opened.out, "is open, at generation "+at+": next_snowflake() draws; "+
-		"no proxy gets a worker for 2m0s") {
-		t.Errorf("open says\n%s", opened.out)
-	}
+	run(t, append(move, "--no-other-draws")...).is(t, 0)
 	if first := server.Value[int64](t, conn, "SELECT next_snowflake()"); first <= last {
 		t.Errorf("ID %d follows %d", first, last)
 	}
-	if once := run(t, "open", "--database", url, "--yes"); !strings.Contains(once.out, "is not closed") {
-		t.Errorf("open once more says\n%s", once.out)
+	if !server.Value[bool](t, conn,
+		"SELECT acquire_after > pgflurry.ticks(clock_timestamp()) FROM pgflurry.namespace") {
+		t.Error("the gate is open")
 	}
-	server.Exec(t, url, "CALL pgflurry.close_database(); UPDATE pgflurry.namespace SET generation = generation + 1")
-	run(t, "open", "--database", url, "--yes").is(t, 1, "cannot be opened", "--moved")
 }

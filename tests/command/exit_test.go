@@ -58,10 +58,9 @@ func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
 		{"flags that exclude each other", 2, []string{"demo", "--bin", "/nowhere", "--docker-image", "postgres"}},
 		{"two ways out", 2, []string{"migrate", "up", "--database", migrated, "--moved", "--new-namespace"}},
 		{"another layout", 2, []string{"migrate", "up", "--database", migrated, "--layout", "javascript"}},
-		{"an opening without consent", 2, []string{"open", "--database", closed}},
 		{
 			"a word for a copy that does not move", 2,
-			[]string{"migrate", "up", "--database", migrated, "--original-destroyed"},
+			[]string{"migrate", "up", "--database", migrated, "--no-other-draws"},
 		},
 		{"a highest ID for no new namespace", 2, []string{"migrate", "up", "--database", migrated, "--after-id", "1"}},
 		{"a layout that is none", 2, []string{"migrate", "print", "--layout", "big"}},

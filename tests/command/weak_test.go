@@ -45,7 +45,7 @@ func TestAClosedDatabaseIsNotInPlaceAndUpDoesNotOpenIt(t *testing.T) {
 	run(t, "close", "--database", url).is(t, 0)
 	for _, command := range []string{"status", "up"} {
 		said := run(t, "migrate", command, "--database", url)
-		if said.is(t, 3, "is closed for good", "pgflurry open"); !strings.Contains(said.out, "closed") {
+		if said.is(t, 3, "is closed for good", "--moved --no-other-draws"); !strings.Contains(said.out, "closed") {
 			t.Errorf("migrate %s says\n%s", command, said.out)
 		}
 	}

@@ -216,7 +216,7 @@ func joinedMoved(s *story) {
 	server.Crash(s, before)
 	s.refuses(moved, "is a copy")
 	s.refusesUp(moved, migrations.Settings{Moved: true}, "Add --join")
-	s.command(1, "URL", moved, "HOME", home)
+	s.command(0, "URL", moved, "HOME", home)
 	s.drawsAbove(moved)
 	s.up(moved, migrations.Settings{JoinURL: home}) // the home knows the address now
 	s.draw(home, moved)

@@ -124,7 +124,7 @@ func TestTheSequencesOfAnotherDatabaseNeitherCloseNorOpenOne(t *testing.T) {
 	other = server.In(s, server.Again(s, b.Data, 0).URL("postgres"), "other")
 	s.drawsAbove(other)
 
-	s.shell("pgflurry open --yes --database " + one)
+	s.shell("pgflurry migrate up --moved --no-other-draws --database " + one)
 	s.shell("pgflurry close --database " + other)
 	s.refresh(other)
 	server.Refused(s, server.Connect(s, other), "SNF04", "SELECT next_snowflake()")

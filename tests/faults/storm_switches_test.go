@@ -17,7 +17,7 @@ import (
 // switches are faults after which an address leads elsewhere, or a server has gone back in time. Each ends with a proxy
 // in another's place: that one answers from memory at once.
 var switches = []trouble{
-	{"the database is closed, and opened again", (*storm).closeAndOpen},
+	{"the database is closed, and takes its own place", (*storm).closeAndTakeBack},
 	{"the database is closed, and another server takes its place", (*storm).moveAway},
 	{"the address leads to a database that has joined, and back", (*storm).leadAstray},
 	{"failover, and back to the old primary as it was", (*storm).failBack},
@@ -25,13 +25,11 @@ var switches = []trouble{
 	{"the database is restored in place", (*storm).restoreInPlace},
 }
 
-func (s *storm) closeAndOpen() {
+func (s *storm) closeAndTakeBack() {
 	s.do("CALL pgflurry.close_database()")
 	s.refused()
 	s.spent()
-	s.do("CALL pgflurry.open_database()")
-	s.refused()
-	s.do("CALL pgflurry.open_database()")
+	s.run(program.Path(s.t), "migrate", "up", "--moved", "--no-other-draws", "--database", s.direct)
 	s.endProxy()
 }
 
@@ -54,7 +52,7 @@ func (s *storm) moveAway() {
 	file := filepath.Join(s.t.TempDir(), "schema.sql")
 	s.run(server.Tool(s.t, "pg_dump"), "--schema=pgflurry", "--file", file, s.direct)
 	s.run(server.Tool(s.t, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-f", file, green.URL("postgres"))
-	s.run(program.Path(s.t), "migrate", "up", "--moved", "--database", green.URL("postgres"))
+	s.run(program.Path(s.t), "migrate", "up", "--moved", "--no-other-draws", "--database", green.URL("postgres"))
 	s.switchTo(green.URL("postgres"))
 	s.do(itemTable)
 	s.primary(green)

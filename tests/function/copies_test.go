@@ -235,8 +235,8 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
-	destroyed := migrations.Settings{Moved: true, OriginalDestroyed: true}
-	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "--original-destroyed")
+	destroyed := migrations.Settings{Moved: true, NoOtherDraws: true}
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "--no-other-draws")
 	says(t, migrations.Up(within(t), copied, destroyed), "is the home of namespace", "another copy has taken the place")
 	drop(t, original)
 	up(t, copied, destroyed)

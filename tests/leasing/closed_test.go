@@ -8,6 +8,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/lease"
+	"pgflurry/migrations"
 )
 
 // listener is a generator that tells when its keeper gives or takes a grant.
@@ -89,18 +90,17 @@ func TestAKeeperInAClosedDatabaseIssuesNothingAndGoesOnWithItsWorkerWhenItIsOpen
 		<-l.granted
 	}
 
-	r.do("CALL pgflurry.open_database()")
-	r.do("CALL pgflurry.open_database()")
+	r.takeBack()
 	await(t, l.granted, "the lease does not go on")
 	if _, n, err := ids.TryNextN(1); n != 1 {
-		t.Errorf("no ID after the opening: %v", err)
+		t.Errorf("no ID after the closing was taken back: %v", err)
 	}
 	if now := ask[string](r, holder); now != held {
 		t.Errorf("the lease was %s and is %s", held, now)
 	}
 	if _, err := r.store(r.url).Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) ||
 		refusal.Reason != lease.GateClosed {
-		t.Errorf("acquire after the opening: %v, expected the gate", err)
+		t.Errorf("acquire after the closing was taken back: %v, expected the gate", err)
 	}
 }
 
@@ -117,10 +117,18 @@ func TestALeaseInAClosedDatabaseIsNeitherRenewedNorLost(t *testing.T) {
 	if mark := r.mark(a.Worker); mark != a.Grant.Until {
 		t.Errorf("the mark went from %d to %d", a.Grant.Until, mark)
 	}
-	r.do("CALL pgflurry.open_database()")
+	r.do("CALL pgflurry.identify()")
 	if _, err := s.Renew(r.context(), renewal(a, never)); !errors.As(err, &refusal) {
-		t.Errorf("renewal after half of the opening: %v", err)
+		t.Errorf("renewal after half of it was taken back: %v", err)
 	}
-	r.do("CALL pgflurry.open_database()")
+	r.do("CALL pgflurry.end_closing()")
 	r.renew(s, renewal(a, never))
+}
+
+// takeBack ends the closing of the database.
+func (r *room) takeBack() {
+	r.t.Helper()
+	if err := migrations.Up(r.context(), r.url, migrations.Settings{Moved: true, NoOtherDraws: true}); err != nil {
+		r.t.Fatal(err)
+	}
 }

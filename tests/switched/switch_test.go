@@ -32,7 +32,7 @@ func TestABlueGreenSwitchBehindABalancerGivesNoIDTwice(t *testing.T) {
 	m.refused(session, "SNF04")
 	m.refused(ids, "57P03")
 	m.copySchema(blue, green)
-	m.run("migrate", "up", "--database", green, "--moved")
+	m.run("migrate", "up", "--database", green, "--moved", "--no-other-draws")
 	balancer.Lead(server.Parse(t, green).Host)
 
 	second := m.proxy(green, "second")
@@ -61,7 +61,7 @@ func TestASwitchThatNobodyAnnouncedIsSeenBeforeTheOtherServerGrantsAWorker(t *te
 	// Applications take green for the primary, and write nothing to blue any more. But blue is not told.
 	session.Close(server.Within(t))
 	m.copySchema(blue, green)
-	m.run("migrate", "up", "--database", green, "--moved", "--original-destroyed")
+	m.run("migrate", "up", "--database", green, "--moved", "--no-other-draws")
 	at := first.Printed()
 	balancer.Lead(server.Parse(t, green).Host)
 	first.LineFrom(at, "another database answers at this address")
