@@ -73,9 +73,7 @@ CREATE TABLE pgflurry.namespace (
     CONSTRAINT namespace_worker_at_most_16_bits CHECK (datacenter_bits + worker_bits <= 16),
     CONSTRAINT namespace_database_workers_leave_room CHECK (database_workers
         BETWEEN 1 AND (1 << (CASE WHEN region IS NULL THEN datacenter_bits ELSE 0 END + worker_bits)) - 1),
-    -- The rows of a joined database's workers are elsewhere, and may have changed since it looked.
-    CONSTRAINT namespace_function_worker_is_a_database_worker
-        CHECK (home IS NOT NULL OR function_worker <@ function_workers),
+    CONSTRAINT namespace_function_worker_is_a_database_worker CHECK (function_worker <@ function_workers),
     CONSTRAINT namespace_foreign_workers_are_no_functions CHECK (NOT foreign_workers && function_workers),
     CONSTRAINT namespace_windows_positive CHECK (max_window > '0' AND skew > '0'),
     CONSTRAINT namespace_quarantine_outlives_a_window CHECK (quarantine >= max_window + 2 * skew),
@@ -114,10 +112,10 @@ COMMENT ON COLUMN pgflurry.namespace.database_workers IS
 COMMENT ON COLUMN pgflurry.namespace.function_worker IS
 'The worker in the IDs of this database''s own next_snowflake().';
 COMMENT ON COLUMN pgflurry.namespace.function_workers IS
-'Which workers are for database functions. In a database that has joined: as its home said when it last looked.';
+'Which workers are for database functions: the first database_workers that are not foreign. Never changes.';
 COMMENT ON COLUMN pgflurry.namespace.foreign_workers IS
-'Workers with which a generator of another kind gives IDs: no proxy and no function gets one. '
-'Set by "pgflurry migrate up --foreign-workers". In a database that has joined: as its home said when it last looked.';
+'Workers of the whole ID space with which a generator of another kind gives IDs: no proxy and no function gets one. '
+'Said when the space is made. Never changes.';
 COMMENT ON COLUMN pgflurry.namespace.claim IS
 'Owner in the row of function_worker, in the home: it tells this claim from every other one. '
 'A physical copy has it too.';

@@ -19,14 +19,13 @@
 //
 //  1. Runs exclude each other. One session holds one advisory lock per database from the first write to the last, and
 //     does all the writing. If the session is lost, it writes no more.
-//  2. A layout never changes: a run that asks for another one fails and says both. The same holds for a region. A new
-//     region takes its UUID and layout from a fingerprint and nowhere else.
+//  2. A layout never changes: a run that asks for another one fails and says both. The same holds for a region, and for
+//     whom a worker is for. A new region takes its UUID, layout and shares from a fingerprint and nowhere else.
 //  3. A worker of database functions is given out once, to one database, for good. Even Down does not give it back,
 //     because a physical copy of that database may go on with it, and nothing tells the two apart. If a function leaves
 //     its worker for another one, the old worker stays retired. A namespace founded in a copy begins anew, above the
 //     old marks. A claim whose commit may be lost is not used. A home that may have forgotten a claim gives no worker
-//     to an unknown database, until the operator says that none is forgotten. A worker becomes foreign only if nobody
-//     uses it, and comes back only above the highest ID of its generator.
+//     to an unknown database, until the operator says that none is forgotten.
 //  4. A copy of a database is noticed (package namespace). It gets functions for its own use only after the operator
 //     has said what it shall be. It takes the place of its original only if no other database draws the same IDs. That
 //     is seen on this server, or else it is the operator's word. Of the copies on one server only one takes the place.

@@ -32,7 +32,7 @@ func PrintOfALaterProgram(later fs.FS) (string, error) {
 		return "", err
 	}
 	layout := generator.DefaultLayout()
-	workers, err := Settings{}.databaseWorkers(layout)
+	workers, _, err := Settings{}.shares(layout)
 	return "DO $pgflurry$" + printed(list, "", namespaceRow(Settings{}, layout, workers, nil)) + "$pgflurry$", err
 }
 

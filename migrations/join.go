@@ -26,7 +26,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	}
 	_, err = d.conn.Exec(ctx, sql.CreateJoined, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
-		h.address(), c.id, h.row.Region, h.row.Foreign.Multirange(), h.row.Functions.Multirange())
+		h.address(), c.id, h.row.Region, h.row.Foreign.Multirange())
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
@@ -36,14 +36,12 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	return goOnAt(ctx, d, c)
 }
 
-// followHome copies what may have changed in the home since the database joined: its windows, who has which workers,
-// and its name or address.
+// followHome copies what may have changed in the home since the database joined: its windows, and its name or address.
 // An old version may have written a quarantine there that this one does not allow.
 func followHome(ctx context.Context, d *database, h *home) error {
 	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
 	return d.write(ctx, "taking over the windows of the namespace", sql.FollowHome, h.row.MaxWindow.Microseconds(),
-		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address(),
-		h.row.Foreign.Multirange(), h.row.Functions.Multirange())
+		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address())
 }
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.

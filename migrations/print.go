@@ -56,13 +56,9 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.region(layout); err != nil {
 		return err
 	}
-	workers, err := s.databaseWorkers(layout)
+	workers, foreign, err := s.shares(layout)
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
-	}
-	foreign, err := s.foreignWorkers(layout, s.Region)
-	if err != nil {
-		return err
 	}
 	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers, foreign)))
 	_, err = fmt.Fprintf(w, fragment.Head+"DO %s;\n", layout.Full(), block)
@@ -100,10 +96,9 @@ func namespaceRow(s Settings, layout generator.Layout, workers int, others names
 	if len(others) > 0 {
 		foreign = "'" + others.Multirange() + "'"
 	}
-	own := namespace.FirstFree(namespace.WorkersOf(layout, s.Region), others, 1)[0].Lowest
 	return fmt.Sprintf(fragment.Namespace, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
-		workers, own, s.Disposable, region, foreign, version)
+		workers, s.Disposable, region, foreign, version)
 }
 
 // escape returns a text as PostgreSQL reads it between E' and '. It replaces characters by their codes that a tool

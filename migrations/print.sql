@@ -65,7 +65,7 @@ IF EXISTS (SELECT FROM pgflurry.namespace) AND NOT pgflurry.is_original() THEN
               HINT = 'Run "pgflurry migrate up --database URL", which says how to go on. '
                   'In a database for tests: CALL pgflurry.new_namespace().';
 END IF;
-CALL pgflurry.create_namespace(%s, %d, %d, %d, %d, '%s', '%d ms', %d, %d, NULL,
+CALL pgflurry.create_namespace(%s, %d, %d, %d, %d, '%s', '%d ms', %d, NULL, NULL,
     new_disposable => %t, new_region => %s, new_foreign_workers => %s);
 UPDATE pgflurry.namespace AS n SET installed_by = s.version
     FROM (SELECT %s::text) AS s (version) WHERE n.installed_by IS DISTINCT FROM s.version;

@@ -313,7 +313,8 @@ UPDATE pgflurry.namespace SET acquire_after = 0 WHERE home IS NULL AND pgflurry.
 
 -- name: claim
 -- Gives a worker to the function of a database that joins, for good. Runs in the home, the database with the worker
--- rows. The worker was never used, or was given back, and its mark has passed.
+-- rows. The worker was never used, or was given back, and its mark has passed. The first worker for functions is never
+-- given to a database that joins: if a region is lost and made anew, its function begins with that one.
 -- The mark goes to the function, which begins after it: the joining database's server may have another clock.
 -- Returns no row if no worker is free, if the home may have forgotten a claim (failover, restore, reseed), or if this
 -- is not the original of namespace $4.
@@ -323,6 +324,7 @@ SET owner = gen_random_uuid(), term = term + 1, node = $1, address = $2, version
     acquired_at = clock_timestamp(), released_at = NULL
 WHERE worker = (SELECT worker FROM pgflurry.worker
                 WHERE kind = 'database' AND retired_at IS NULL AND (term = 0 OR released_at IS NOT NULL)
+                  AND worker > (SELECT lower(function_workers) FROM pgflurry.namespace)
                   AND reserved_until <= pgflurry.ticks(clock_timestamp())
                 ORDER BY term > 0, worker LIMIT 1 FOR UPDATE SKIP LOCKED)
   AND (term = 0 OR released_at IS NOT NULL)
@@ -340,7 +342,8 @@ SELECT coalesce(string_agg(format('%s %s', w.worker,
            FILTER (WHERE w.term > 0 AND w.released_at IS NULL), 'none'),
        pgflurry.joins_are_known(),
        (extract(epoch FROM (
-           min(w.reserved_until) FILTER (WHERE w.retired_at IS NULL AND (w.term = 0 OR w.released_at IS NOT NULL))
+           min(w.reserved_until) FILTER (WHERE w.retired_at IS NULL AND (w.term = 0 OR w.released_at IS NOT NULL)
+                                           AND w.worker > lower(n.function_workers))
                - pgflurry.ticks(clock_timestamp())) * n.unit) * 1000)::bigint
 FROM pgflurry.worker AS w, pgflurry.namespace AS n WHERE w.kind = 'database' GROUP BY n.unit;
 
@@ -402,18 +405,16 @@ WHERE w.worker = $1 AND w.kind = 'database' AND w.owner = $2::uuid;
 -- name: create_joined
 -- Makes the namespace row of a database that joins. The worker rows stay in its home.
 -- $1 ... $4 bits of timestamp, datacenter, worker, sequence, $5 epoch, $6 unit (ms), $7 database workers, $8 id,
--- $9 own worker, $10 home, $11 claim, $12 region, $13 foreign workers, $14 workers for functions
+-- $9 own worker, $10 home, $11 claim, $12 region, $13 foreign workers
 CALL pgflurry.create_namespace($8, $1, $2, $3, $4, $5, $6 * interval '1 ms', $7, $9, $10, $11,
-    new_region => $12, new_foreign_workers => $13::text::int4multirange,
-    new_function_workers => $14::text::int4multirange);
+    new_region => $12, new_foreign_workers => $13::text::int4multirange);
 
 -- name: follow_home
--- Copies what may have changed in the home into a joined database: time limits, workers, and the home's name.
--- $1 max_window, $2 skew, $3 quarantine, microseconds, $4 home, $5 foreign workers, $6 workers for functions
+-- Copies what may have changed in the home into a joined database: time limits, and the home's name.
+-- $1 max_window, $2 skew, $3 quarantine, microseconds, $4 home
 UPDATE pgflurry.namespace
 SET max_window = $1 * interval '1 microsecond', skew = $2 * interval '1 microsecond',
-    quarantine = $3 * interval '1 microsecond', home = $4,
-    foreign_workers = $5::text::int4multirange, function_workers = $6::text::int4multirange;
+    quarantine = $3 * interval '1 microsecond', home = $4;
 
 -- name: former_mark
 -- Raises the marks of the function and of its stand-in to the mark of the worker's row. The former holder of the worker
@@ -548,10 +549,10 @@ CALL pgflurry.new_namespace(true, $1);
 -- name: create_namespace
 -- Makes the namespace row and the worker rows. If they exist, only compares them with these values.
 -- $1 ... $4 bits of timestamp, datacenter, worker, sequence, $5 epoch, $6 unit (ms), $7 database workers,
--- $8 disposable, $9 id (NULL: a new one), $10 own worker, $11 region (NULL: none), $12 foreign workers (NULL: none in a
--- new namespace, and not compared)
-CALL pgflurry.create_namespace($9, $1, $2, $3, $4, $5, $6 * interval '1 ms', $7, $10, NULL, new_disposable => $8,
-    new_region => $11, new_foreign_workers => $12::text::int4multirange);
+-- $8 disposable, $9 id (NULL: a new one), $10 region (NULL: none), $11 foreign workers (NULL: none in a new namespace,
+-- and not compared)
+CALL pgflurry.create_namespace($9, $1, $2, $3, $4, $5, $6 * interval '1 ms', $7, NULL, NULL, new_disposable => $8,
+    new_region => $10, new_foreign_workers => $11::text::int4multirange);
 
 -- name: others_before
 -- Raises the marks of a new namespace: another generator has given IDs before. $1 tick after the highest of them
@@ -668,51 +669,6 @@ SET quarantine = ns.quarantine,
         greatest(n.acquire_after, n.acquire_after + pgflurry.ticks_of(ns.quarantine) - ns.former) ELSE 0 END
 FROM ns
 WHERE n.id = ns.id;
-
--- name: in_use
--- Lists workers that cannot become foreign now. Either the function of a database has the worker for good, or pgflurry
--- may have given IDs with it that come after now. Columns: worker, whether it is a function's, who has it, and
--- milliseconds until it is free. $1 workers
-SELECT w.worker, w.kind = 'database' AND w.term > 0,
-       coalesce(CASE w.worker WHEN n.function_worker THEN current_database() ELSE w.node END, ''),
-       greatest(0, (extract(epoch FROM (f.free - now.tick) * n.unit) * 1000)::bigint)
-FROM pgflurry.worker AS w, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now,
-     LATERAL (SELECT w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0
-                                             ELSE pgflurry.ticks_of(n.quarantine) END AS free) AS f
-WHERE w.worker <@ $1::text::int4multirange AND (w.kind = 'database' AND w.term > 0 OR f.free > now.tick)
-ORDER BY w.worker;
-
--- name: set_foreign
--- Writes down the foreign workers of this home. Workers that are kept for functions, and that no database has yet, may
--- become foreign. The first proxies' workers that were never used are kept in their place. Returns how many are kept.
--- $1 workers
-UPDATE pgflurry.namespace AS n
-SET foreign_workers = $1::text::int4multirange,
-    function_workers = n.function_workers - $1::text::int4multirange + (
-        SELECT coalesce(range_agg(int4range(f.worker, f.worker + 1)), '{}') FROM (
-            SELECT w.worker FROM pgflurry.worker AS w
-            WHERE w.kind = 'proxy' AND w.term = 0 AND w.retired_at IS NULL AND NOT w.worker <@ $1::text::int4multirange
-            ORDER BY w.worker LIMIT n.database_workers - (
-                SELECT count(*) FROM pgflurry.worker AS k
-                WHERE k.kind = 'database' AND NOT k.worker <@ $1::text::int4multirange)) AS f)
-WHERE n.home IS NULL
-RETURNING (SELECT count(*) FROM pgflurry.worker AS w WHERE w.worker <@ function_workers);
-
--- name: kinds
--- Gives each worker the kind that the namespace row says. A foreign one that comes back begins at tick $1 or later.
-UPDATE pgflurry.worker AS w
-SET kind = due.kind,
-    reserved_until = CASE w.kind WHEN 'foreign' THEN greatest(w.reserved_until, $1) ELSE w.reserved_until END
-FROM pgflurry.worker AS same, pgflurry.namespace AS n,
-     LATERAL pgflurry.worker_kind(same.worker, n.function_workers, n.foreign_workers) AS due (kind)
-WHERE w.worker = same.worker AND w.kind <> due.kind;
-
--- name: exchanged
--- Reads how many workers have another kind than the namespace row says, and which of $1 pgflurry has given IDs with.
-SELECT count(*) FILTER (WHERE w.kind <> pgflurry.worker_kind(w.worker, n.function_workers, n.foreign_workers)),
-       coalesce(string_agg(w.worker::text, ', ' ORDER BY w.worker)
-                FILTER (WHERE w.worker <@ $1::text::int4multirange AND w.term > 0), '')
-FROM pgflurry.worker AS w, pgflurry.namespace AS n;
 
 -- name: max_window
 -- Changes how far ahead renewals may reserve. $1 microseconds

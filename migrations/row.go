@@ -159,22 +159,17 @@ func mayBegin(ctx context.Context, d *database, layout generator.Layout) error {
 
 // create writes the row and all worker rows, or compares layout and region with the existing row.
 func create(ctx context.Context, d *database, s Settings, layout generator.Layout) error {
-	workers, err := s.databaseWorkers(layout)
+	workers, foreign, err := s.shares(layout)
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
-	}
-	foreign, err := s.foreignWorkers(layout, s.Region)
-	if err != nil {
-		return err
 	}
 	var id *string
 	if s.Space != nil {
 		id = &s.Space.ID
 	}
-	own := namespace.FirstFree(namespace.WorkersOf(layout, s.Region), foreign, 1)[0].Lowest
 	_, err = d.conn.Exec(ctx, sql.CreateNamespace, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
-		own, s.Region, multirange(foreign))
+		s.Region, multirange(foreign))
 	if err != nil {
 		return failed("making the namespace", err)
 	}
@@ -196,26 +191,31 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 		return err
 	}
 	s.Region = present.Region
-	if s.AfterID != nil && !s.NewNamespace && s.Foreign == nil {
+	if s.AfterID != nil && !s.NewNamespace {
 		return contradicts("Leave --after-id and --after-table out.",
-			"--after-id and --after-table are for a new ID space, or for workers that were foreign, "+
-				"and database %q belongs to namespace %s",
+			"--after-id and --after-table are for a new ID space, and database %q belongs to namespace %s",
 			d.facts.database, present.ID)
 	}
 	layout, err := s.layout(present.Layout)
 	if err != nil {
 		return err
 	}
-	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
+	workers, foreign := s.named(present.DatabaseWorkers, present.Foreign)
+	switch {
+	case workers != present.DatabaseWorkers:
 		return contradicts("This number cannot change. Leave it out.",
 			"the namespace of database %q keeps %d workers for database functions, not %d",
-			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
+			d.facts.database, present.DatabaseWorkers, workers)
+	case foreign.String() != present.Foreign.String():
+		return contradicts("Whom a worker is for is fixed when the ID space is made. Leave --foreign-workers out, "+
+			"or make a new ID space in another database.",
+			"the foreign workers of the namespace of database %q are %v, not %v",
+			d.facts.database, present.Foreign, foreign)
 	}
 	if s.Disposable && !present.Disposable {
 		return contradicts("Leave --disposable out, or make another database for tests.",
 			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
-	s.Foreign, s.DatabaseWorkers = nil, 0
 	err = create(ctx, d, s, layout) // only compares the layout, because the row exists
 	if errors.As(err, new(*serverError)) {
 		return outcome.As(outcome.Usage, err)

@@ -24,14 +24,13 @@ type Settings struct {
 	Space *namespace.Fingerprint
 	// workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
 	DatabaseWorkers int
-	// the workers with which a living generator of another kind gives IDs; nil: as before, none in a new namespace
+	// the workers with which a living generator of another kind gives IDs; nil: as before, none in a new ID space
 	Foreign      *namespace.Ranges
 	JoinURL      string // make this database another one of the namespace with this home
 	NewNamespace bool   // this copy of a database becomes an ID space of its own
-	// The highest ID that the database holds, or that the former generator of a foreign worker gave. In a new database:
-	// Up refuses if the first ID would not be above it. With NewNamespace: no worker begins below it. With Foreign: no
-	// worker that comes back does. nil: with NewNamespace, if other databases had workers of the old space, the columns
-	// are read whose default is next_snowflake()
+	// The highest ID that the database holds. In a new database: Up refuses if the first ID would not be above it. With
+	// NewNamespace: no worker begins below it. nil: with NewNamespace, if other databases had workers of the old space,
+	// the columns are read whose default is next_snowflake()
 	AfterID *int64
 	// Columns with IDs of the former generator, each as SCHEMA.TABLE.COLUMN in SQL. Up reads the highest ID of each.
 	// The highest of all, and of AfterID, is AfterID then.
@@ -86,8 +85,8 @@ func (s Settings) validate() error {
 		return refuse("Leave --after-table out. If a column is missed, read the highest ID and give it: --after-id ID.",
 			"--new-namespace reads the columns whose default is next_snowflake() itself, and takes no --after-table")
 	case s.Foreign != nil && s.JoinURL != "":
-		return refuse("Run it without --join, with the URL of the home.",
-			"--foreign-workers is the namespace's, and is changed in its home")
+		return refuse("Leave --foreign-workers out.",
+			"--foreign-workers is the ID space's, and --join takes that of the home")
 	case s.NoOtherDraws && !s.Moved:
 		return refuse("Add --moved, or leave --no-other-draws out.",
 			"--no-other-draws is for a database that takes the place of another one, or its own again")
@@ -187,30 +186,51 @@ func (s Settings) region(layout generator.Layout) error {
 	return nil
 }
 
-// databaseWorkers returns how many workers of a new namespace, or of its region, are kept for database functions.
-func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
-	foreign, err := s.foreignWorkers(layout, s.Region)
-	if err != nil {
-		return 0, err
+// named returns the shares that the operator has named, in flags or in the fingerprint, and otherwise the given ones.
+func (s Settings) named(workers int, foreign namespace.Ranges) (int, namespace.Ranges) {
+	if s.Space != nil {
+		workers, foreign = s.Space.DatabaseWorkers, s.Space.Foreign
 	}
-	workers := namespace.WorkersOf(layout, s.Region).Size() - foreign.Size()
-	if max(1, s.DatabaseWorkers) >= workers {
+	if s.DatabaseWorkers != 0 {
+		workers = s.DatabaseWorkers
+	}
+	if s.Foreign != nil {
+		foreign = *s.Foreign
+	}
+	return workers, foreign
+}
+
+// shares returns whom the workers of a new namespace are for. workers is how many, of its region or of all, are for the
+// functions of databases; foreign are another generator's, in the whole ID space.
+func (s Settings) shares(layout generator.Layout) (workers int, foreign namespace.Ranges, err error) {
+	workers, foreign = s.named(0, nil)
+	if s.Space != nil && (workers != s.Space.DatabaseWorkers || foreign.String() != s.Space.Foreign.String()) {
+		return 0, nil, contradicts("Leave --database-workers and --foreign-workers out: the fingerprint has them.",
+			"the ID space of --namespace keeps %d workers for database functions, and its foreign workers are %v",
+			s.Space.DatabaseWorkers, s.Space.Foreign)
+	}
+	all := namespace.WorkersOf(layout, nil)
+	if beyond := foreign.Without(namespace.Ranges{all}); len(beyond) > 0 {
+		return 0, nil, contradicts("Name workers of this layout alone.",
+			"--foreign-workers has workers %v, but this layout has workers %v", beyond, all)
+	}
+	left := namespace.Ranges{namespace.WorkersOf(layout, s.Region)}.Without(foreign).Size()
+	if max(1, workers) >= left {
 		of := fmt.Sprintf("layout %s", layout)
 		if s.Region != nil {
-			of = fmt.Sprintf("a region of layout %s", layout)
+			of = fmt.Sprintf("region %d of layout %s", *s.Region, layout)
 		}
 		if len(foreign) > 0 {
 			of += fmt.Sprintf(", without the foreign workers %v,", foreign)
 		}
-		return 0, refuse("Ask for fewer, or choose a layout with more worker bits.",
+		return 0, nil, refuse("Ask for fewer, or choose a layout with more worker bits.",
 			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
-				"left for a proxy",
-			max(1, s.DatabaseWorkers), of, workers)
+				"left for a proxy", max(1, workers), of, left)
 	}
-	if s.DatabaseWorkers > 0 {
-		return s.DatabaseWorkers, nil
+	if workers == 0 {
+		workers = max(1, min(16, left/4))
 	}
-	return max(1, min(16, workers/4)), nil
+	return workers, foreign, nil
 }
 
 // otherRegion reports whether a copy of one region shall be another region of the same ID space.

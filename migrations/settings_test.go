@@ -34,7 +34,7 @@ func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := (Settings{}).databaseWorkers(l); got != want || err != nil {
+		if got, _, err := (Settings{}).shares(l); got != want || err != nil {
 			t.Errorf("layout %s keeps %d, %v; want %d", layout, got, err, want)
 		}
 	}

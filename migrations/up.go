@@ -108,11 +108,6 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 			return err
 		}
 	}
-	if s.Foreign != nil && !row.founded {
-		if err := setForeign(ctx, d, s); err != nil {
-			return err
-		}
-	}
 	if s.MaxWindow != 0 {
 		return setWindows(ctx, d, s.MaxWindow, row.founded)
 	}

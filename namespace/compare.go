@@ -91,6 +91,14 @@ func (c *Comparison) pair(list []Seen, i, j int) {
 			fmt.Sprintf("one namespace has two layouts: %s and %s", a.Layout.Full(), b.Layout.Full()),
 			"A layout never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
 		})
+	case (a.Region == nil) == (b.Region == nil) &&
+		(a.DatabaseWorkers != b.DatabaseWorkers || a.Foreign.String() != b.Foreign.String()):
+		c.Collisions = append(c.Collisions, Collision{
+			i, j, nil,
+			fmt.Sprintf("one namespace keeps %d workers for functions here and %d there, and its foreign workers are "+
+				"%v here and %v there", a.DatabaseWorkers, b.DatabaseWorkers, a.Foreign, b.Foreign),
+			"That never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
+		})
 	case one || other: // it gives no IDs
 	default:
 		if workers, why := a.shared(b); why != "" {

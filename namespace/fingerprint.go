@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,14 +15,17 @@ import (
 // A Fingerprint is what all regions of an ID space have in common. People carry its text from one region to the next,
 // because regions do not talk to each other:
 //
-//	pgf1_0f8fad5b-d9cb-469f-a165-70867728950e_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_5188e939
-//	│    │                                    │         │                    │   │       │
-//	│    id: UUID of the namespace            layout    epoch: start of      │   │       check sum
-//	version of this form                                tick 0, RFC 3339     │   regions, or whole
+//	pgf1_0f8fad5b-d9cb-469f-a165-70867728950e_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_8_0-31,991_SUM
+//	│    │                                    │         │                    │   │       │ │        check sum
+//	│    id: UUID of the namespace            layout    epoch: start of      │   │       │ foreign workers, or none
+//	version of this form                                tick 0, RFC 3339     │   │       workers for functions
+//	                                                                         │   regions, or whole
 //	                                                                         unit: a tick, as Go writes it
 //
 // The layout is the bits of timestamp, datacenter, worker and sequence. "whole" is a space with one home: it gives all
-// workers away, so no region fits in. The check sum is CRC-32 (IEEE) of all before its "_", 8 digits in hex.
+// workers away, so no region fits in. The workers for functions are the first ones that are not foreign, of each region
+// or of the whole. So everybody knows the kind of each worker, and no region can be made with other shares. The check
+// sum is CRC-32 (IEEE) of all before its "_", 8 digits in hex.
 //
 // Each value has exactly one text, without a space or a character that a shell interprets. The check sum finds typing
 // errors: each wrong character, and two neighbours that changed places. It is no protection against an attacker.
@@ -29,17 +33,22 @@ type Fingerprint struct {
 	ID      string           // UUID, lower case
 	Layout  generator.Layout // with epoch and unit
 	Regions bool             // whether the space is divided into regions; false: one home has all workers
+	// how many workers are for the functions of databases: in each region, or of all; at least 1
+	DatabaseWorkers int
+	Foreign         Ranges // of the whole space: a generator of another kind gives IDs with them
 }
 
 // Fingerprint returns the fingerprint of the ID space.
 func (n Namespace) Fingerprint() Fingerprint {
-	return Fingerprint{ID: n.ID, Layout: n.Layout, Regions: n.Region != nil}
+	return Fingerprint{
+		ID: n.ID, Layout: n.Layout, Regions: n.Region != nil, DatabaseWorkers: n.DatabaseWorkers, Foreign: n.Foreign,
+	}
 }
 
 const (
 	fingerprintVersion = "pgf1"
-	fingerprintParts   = 7
-	fingerprintForm    = fingerprintVersion + "_UUID_LAYOUT_EPOCH_UNIT_regions_CHECKSUM"
+	fingerprintParts   = 9
+	fingerprintForm    = fingerprintVersion + "_UUID_LAYOUT_EPOCH_UNIT_regions_FUNCTIONS_FOREIGN_CHECKSUM"
 	inRegions, whole   = "regions", "whole"
 )
 
@@ -52,6 +61,7 @@ func (f Fingerprint) String() string {
 	text := strings.Join([]string{
 		fingerprintVersion, f.ID, strings.ReplaceAll(f.Layout.String(), "/", "-"),
 		f.Layout.Epoch.UTC().Format(time.RFC3339Nano), f.Layout.Unit.String(), division,
+		strconv.Itoa(f.DatabaseWorkers), f.Foreign.List(),
 	}, "_")
 	return text + "_" + checkSum(text)
 }
@@ -78,7 +88,7 @@ func ParseFingerprint(text string) (Fingerprint, error) {
 		return wrong("it has %d parts, and not %d: %s", len(parts), fingerprintParts, fingerprintForm)
 	}
 	body := text[:strings.LastIndexByte(text, '_')]
-	if given, is := parts[6], checkSum(body); given != is {
+	if given, is := parts[8], checkSum(body); given != is {
 		return wrong("its check sum is %q, but that of the text before it is %s: "+
 			"a character is missing, wrong or too many", shortened(given), is)
 	}
@@ -95,6 +105,12 @@ func ParseFingerprint(text string) (Fingerprint, error) {
 	}
 	if f.Layout.Unit, err = time.ParseDuration(parts[4]); err != nil {
 		return wrong("%q is not a length of time like 1ms", shortened(parts[4]))
+	}
+	if f.DatabaseWorkers, err = strconv.Atoi(parts[6]); err != nil || f.DatabaseWorkers < 1 {
+		return wrong("%q is not a number of workers", shortened(parts[6]))
+	}
+	if f.Foreign, err = ParseRanges(parts[7]); err != nil {
+		return wrong("%v", err)
 	}
 	f.Layout.Epoch = f.Layout.Epoch.UTC()
 	switch err := f.Layout.Validate(); {

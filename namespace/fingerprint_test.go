@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,8 @@ import (
 
 const (
 	space  = "0f8fad5b-d9cb-469f-a165-70867728950e"
-	sample = "pgf1_" + space + "_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_5188e939"
+	begin  = "pgf1_" + space + "_"
+	sample = begin + "41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_8_96-97,99_c1c7b847"
 )
 
 func datacenters(t rapid.TB) generator.Layout {
@@ -27,11 +29,14 @@ func datacenters(t rapid.TB) generator.Layout {
 
 // Operators keep the text in notes and scripts, so it must never change.
 func TestTheTextOfAFingerprintIsThatOfEachVersionBefore(t *testing.T) {
-	f := Fingerprint{ID: space, Layout: datacenters(t), Regions: true}
+	f := Fingerprint{
+		ID: space, Layout: datacenters(t), Regions: true, DatabaseWorkers: 8, Foreign: Ranges{{96, 97}, {99, 99}},
+	}
 	if f.String() != sample {
 		t.Errorf("it is %s; expected %s", f, sample)
 	}
-	if back, err := ParseFingerprint(sample); err != nil || back.String() != sample || !back.Regions {
+	if back, err := ParseFingerprint(sample); err != nil || back.String() != sample || !back.Regions ||
+		back.DatabaseWorkers != 8 || !slices.Equal(back.Foreign, f.Foreign) {
 		t.Errorf("it is read as %+v, %v", back, err)
 	}
 }
@@ -50,7 +55,9 @@ func drawn(t *rapid.T) Fingerprint {
 	if err := layout.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	foreign, _ := anyRanges(t, "foreign")
 	return Fingerprint{
+		DatabaseWorkers: rapid.IntRange(1, 1<<16).Draw(t, "functions"), Foreign: foreign,
 		ID: rapid.StringMatching(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`).Draw(t, "id"), Layout: layout,
 		Regions: layout.DatacenterBits > 0 && rapid.Bool().Draw(t, "regions"),
 	}
@@ -60,7 +67,8 @@ func TestAFingerprintOfAnyLayoutIsReadAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawn(t)
 		back, err := ParseFingerprint(f.String())
-		if err != nil || back.ID != f.ID || !back.Layout.Equal(f.Layout) || back.Regions != f.Regions {
+		if err != nil || back.ID != f.ID || !back.Layout.Equal(f.Layout) || back.Regions != f.Regions ||
+			back.DatabaseWorkers != f.DatabaseWorkers || !slices.Equal(back.Foreign, f.Foreign) {
 			t.Fatalf("%+v is written %s and read %+v, %v", f, f, back, err)
 		}
 	})
@@ -97,19 +105,22 @@ func TestAFingerprintThatCannotBeReadSaysWhichPartAndWhatWasExpected(t *testing.
 	for text, says := range map[string]string{
 		"":                                "does not begin with pgf1_",
 		"postgres://app:secret@host/shop": "does not begin with pgf1_",
-		strings.Replace(sample, "pgf1", "pgf2", 1):                                 "version pgf2, and this program",
-		strings.TrimSuffix(sample, "_5188e939"):                                    "has 6 parts, and not 7",
-		strings.ToUpper(sample[:5]) + sample[5:]:                                   "does not begin with pgf1_",
-		strings.Replace(sample, "41-5-5-12", "41-5-6-11", 1):                       "check sum is \"5188e939\"",
-		sealed("pgf1_here_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions"):             `"here" is not a UUID`,
-		sealed("pgf1_" + space + "_41-5-5_2024-01-01T00:00:00Z_1ms_regions"):       "neither four numbers",
-		sealed("pgf1_" + space + "_41-5-5-22_2024-01-01T00:00:00Z_1ms_regions"):    "an ID has 63",
-		sealed("pgf1_" + space + "_41-5-5-12_yesterday_1ms_regions"):               `"yesterday" is not an instant`,
-		sealed("pgf1_" + space + "_41-5-5-12_2024-01-01T00:00:00Z_soon_regions"):   `"soon" is not a length of time`,
-		sealed("pgf1_" + space + "_41-5-5-12_2024-01-01T00:00:00Z_2s_regions"):     "unit 2s is not",
-		sealed("pgf1_" + space + "_41-0-10-12_2024-01-01T00:00:00Z_1ms_regions"):   "no datacenter bits",
-		sealed("pgf1_" + space + "_41-5-5-12_2024-01-01T01:00:00+01:00_1ms_whole"): "is written pgf1_",
-		sealed("pgf1_" + space + "_datacenter_2024-01-01T00:00:00Z_1ms_regions"):   "is written pgf1_",
+		strings.Replace(sample, "pgf1", "pgf2", 1):                             "version pgf2, and this program",
+		strings.TrimSuffix(sample, "_c1c7b847"):                                "has 8 parts, and not 9",
+		strings.ToUpper(sample[:5]) + sample[5:]:                               "does not begin with pgf1_",
+		strings.Replace(sample, "41-5-5-12", "41-5-6-11", 1):                   "check sum is \"c1c7b847\"",
+		sealed("pgf1_here_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_8_none"):  `"here" is not a UUID`,
+		sealed(begin + "41-5-5_2024-01-01T00:00:00Z_1ms_regions_8_none"):       "neither four numbers",
+		sealed(begin + "41-5-5-22_2024-01-01T00:00:00Z_1ms_regions_8_none"):    "an ID has 63",
+		sealed(begin + "41-5-5-12_yesterday_1ms_regions_8_none"):               `"yesterday" is not an instant`,
+		sealed(begin + "41-5-5-12_2024-01-01T00:00:00Z_soon_regions_8_none"):   `"soon" is not a length of time`,
+		sealed(begin + "41-5-5-12_2024-01-01T00:00:00Z_2s_regions_8_none"):     "unit 2s is not",
+		sealed(begin + "41-0-10-12_2024-01-01T00:00:00Z_1ms_regions_8_none"):   "no datacenter bits",
+		sealed(begin + "41-5-5-12_2024-01-01T01:00:00+01:00_1ms_whole_8_none"): "is written pgf1_",
+		sealed(begin + "datacenter_2024-01-01T00:00:00Z_1ms_regions_8_none"):   "is written pgf1_",
+		sealed(begin + "41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_0_none"):    `"0" is not a number of workers`,
+		sealed(begin + "41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_8_few"):     "expected numbers and ranges",
+		sealed(begin + "41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_8_2,1"):     "is written pgf1_",
 	} {
 		_, err := ParseFingerprint(text)
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -129,7 +140,7 @@ func FuzzParseFingerprint(f *testing.F) {
 	f.Add(sample)
 	f.Add("pgf1_")
 	f.Add("pgf1______00000000")
-	f.Add(sealed("pgf1_" + space + "_28-15-1-1_1970-01-01T00:00:00.001Z_1s_whole"))
+	f.Add(sealed(begin + "28-15-1-1_1970-01-01T00:00:00.001Z_1s_whole_1_none"))
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, text := range []string{text, sealed(text)} {
 			if print, err := ParseFingerprint(text); err == nil && print.String() != text {

@@ -122,18 +122,19 @@ func (r Ranges) Without(others Ranges) Ranges {
 // In returns the workers that are in one range.
 func (r Ranges) In(one Range) Ranges { return r.Without(r.Without(Ranges{one})) }
 
-// First returns the first n workers, or all if there are fewer.
-func (r Ranges) First(n int) Ranges {
-	var first Ranges
-	for _, one := range r {
-		if n <= 0 {
-			break
-		}
-		one.Highest = min(one.Highest, one.Lowest+n-1)
-		n -= one.Size()
-		first = append(first, one)
+// List returns "0-31,991", as ParseRanges reads it, or "none".
+func (r Ranges) List() string {
+	if len(r) == 0 {
+		return "none"
 	}
-	return first
+	parts := make([]string, len(r))
+	for i, one := range r {
+		parts[i] = strconv.Itoa(one.Lowest)
+		if one.Highest > one.Lowest {
+			parts[i] += "-" + strconv.Itoa(one.Highest)
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 // String returns "0 to 31, 991", or "none".

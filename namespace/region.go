@@ -43,16 +43,10 @@ func WorkersOf(layout generator.Layout, region *int) Range {
 // Workers returns the workers that the home of this database can give.
 func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 
-// Kinds say which workers are no proxy's. In a database that has joined, they are as its home said when it last looked.
+// Kinds say which workers are no proxy's. They are fixed when the ID space is made, and in its fingerprint.
 type Kinds struct {
-	Foreign   Ranges // a generator of another kind gives IDs with them
-	Functions Ranges // the functions of databases do
-}
-
-// FirstFree returns the first workers that no foreign generator has: those that a new namespace keeps for the functions
-// of databases.
-func FirstFree(all Range, foreign Ranges, databaseWorkers int) Ranges {
-	return Ranges{all}.Without(foreign).First(databaseWorkers)
+	Foreign   Ranges // a generator of another kind gives IDs with them, in any region
+	Functions Ranges // the functions of databases do, in this region
 }
 
 // Proxies returns the workers that proxies lease.

@@ -17,7 +17,7 @@ DROP FUNCTION IF EXISTS pgflurry.mend_sequences();
 DROP FUNCTION IF EXISTS pgflurry.unreadable_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.keep_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean, integer, int4multirange, int4multirange);
+    integer, integer, text, uuid, boolean, integer, int4multirange);
 DROP FUNCTION IF EXISTS pgflurry.worker_kind(integer, int4multirange, int4multirange);
 DROP PROCEDURE IF EXISTS pgflurry.keep_guards();
 DROP FUNCTION IF EXISTS pgflurry.weak_guards();

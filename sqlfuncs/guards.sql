@@ -39,11 +39,12 @@ BEGIN
         RETURN NULL;
     END IF;
     IF (NEW.epoch, NEW.unit, NEW.timestamp_bits, NEW.datacenter_bits, NEW.worker_bits, NEW.sequence_bits,
-        NEW.region, NEW.database_workers, NEW.disposable)
+        NEW.region, NEW.database_workers, NEW.function_workers, NEW.foreign_workers, NEW.disposable)
        IS DISTINCT FROM
        (OLD.epoch, OLD.unit, OLD.timestamp_bits, OLD.datacenter_bits, OLD.worker_bits, OLD.sequence_bits,
-        OLD.region, OLD.database_workers, OLD.disposable) THEN
-        RAISE EXCEPTION 'the layout of a namespace cannot change, nor its region, nor whether it is disposable'
+        OLD.region, OLD.database_workers, OLD.function_workers, OLD.foreign_workers, OLD.disposable) THEN
+        RAISE EXCEPTION 'the layout of a namespace cannot change, nor its region, nor whom a worker is for, '
+            'nor whether it is disposable'
             USING ERRCODE = 'restrict_violation',
                   HINT = 'Identifiers of the present layout may exist. '
                       'Another layout needs another namespace, that is another database.';
@@ -89,8 +90,8 @@ BEGIN
     RETURN NEW;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_namespace() IS
-'Refuses, with SQLSTATE 23001, to change the layout or the region, to lower the generation, to delete or to truncate '
-'the namespace; with 42501 to change more than a lease needs, except by the owner; '
+'Refuses, with SQLSTATE 23001, to change the layout, the region or whom a worker is for, to lower the generation, '
+'to delete or to truncate the namespace; with 42501 to change more than a lease needs, except by the owner; '
 'with 55000 in a session with session_replication_role = replica.';
 
 -- A mark that falls, or a row that vanishes, is a duplicate ID later on: nobody may do it, whatever his rights.
@@ -110,15 +111,17 @@ BEGIN
         RETURN NULL;
     END IF;
     IF NEW.reserved_until < OLD.reserved_until OR NEW.worker <> OLD.worker
-       OR NEW.term < OLD.term
-       OR NEW.kind <> OLD.kind AND NEW.kind <> (
-           SELECT pgflurry.worker_kind(NEW.worker, n.function_workers, n.foreign_workers) FROM pgflurry.namespace AS n)
-    THEN
+       OR NEW.term < OLD.term THEN
         RAISE EXCEPTION 'worker % may not go back: reserved_until % to %, term % to %',
             OLD.worker, OLD.reserved_until, NEW.reserved_until, OLD.term, NEW.term
             USING ERRCODE = 'restrict_violation',
                   HINT = 'Identifiers up to the mark may exist. '
                       'To stop the use of a worker run "pgflurry workers retire".';
+    END IF;
+    IF NEW.kind <> OLD.kind THEN
+        RAISE EXCEPTION 'worker % is a % worker, and cannot become a % worker', OLD.worker, OLD.kind, NEW.kind
+            USING ERRCODE = 'restrict_violation',
+                  HINT = 'Whom a worker is for was fixed when the ID space was made.';
     END IF;
     -- The statements of a lease ask by themselves. This holds for programs that know no closing.
     -- The row decides: a copy that becomes another ID space has cleared it before its marks rise.
@@ -166,7 +169,7 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.guard_worker() IS
 'Refuses, with SQLSTATE 23001, to lower a mark or a term, to renumber, to delete or to truncate workers, '
-'and a kind that the namespace row does not say; '
+'and another kind; '
 'with 42501 to retire one, to change one that is not a proxy''s or one outside of the role''s range, '
 'or to reserve further than a lease needs, except by the owner; '
 'with 55000 in a session with session_replication_role = replica.';

@@ -279,13 +279,7 @@ BEGIN
                       'highest: CALL pgflurry.new_namespace(after_id => ID), '
                       'or pgflurry migrate up --new-namespace --after-id ID.';
     END IF;
-    -- The copy was not closed; its marks may rise. If it had joined, its home may have said something else of the
-    -- workers since it last looked. The function keeps its own.
-    UPDATE pgflurry.namespace AS n
-        SET closed_at = NULL, function_workers = n.function_workers + own.worker,
-            foreign_workers = n.foreign_workers - own.worker
-        FROM (SELECT int4multirange(int4range(function_worker, function_worker + 1)) FROM pgflurry.namespace)
-            AS own (worker);
+    UPDATE pgflurry.namespace SET closed_at = NULL;  -- the copy was not closed; its marks may rise
     WITH before AS (
         SELECT n.*, greatest(above,
                    pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew)) AS reach,
@@ -300,8 +294,7 @@ BEGIN
         WHERE home IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.worker AS known WHERE known.worker = w)
     ), freed AS (
         UPDATE pgflurry.worker AS w
-        SET kind = pgflurry.worker_kind(w.worker, before.function_workers, before.foreign_workers),
-            reserved_until = CASE WHEN before.home IS NOT NULL OR w.kind = 'database' AND w.term > 0
+        SET reserved_until = CASE WHEN before.home IS NOT NULL OR w.kind = 'database' AND w.term > 0
                                   THEN greatest(w.reserved_until, before.reach) ELSE w.reserved_until END,
             owner = CASE WHEN w.term > 0 THEN gen_random_uuid() END,
             term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END,
@@ -314,7 +307,7 @@ BEGIN
             joins_complete_on = pgflurry.server_life();
     -- The function keeps its worker: its own mark covers that worker's IDs.
     UPDATE pgflurry.worker AS w
-        SET kind = 'database', owner = n.claim, term = w.term + 1,
+        SET owner = n.claim, term = w.term + 1,
             node = current_database(), address = NULL, version = NULL,
             acquired_at = clock_timestamp(), released_at = NULL, retired_at = NULL, renewed_at = NULL
         FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;

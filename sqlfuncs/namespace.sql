@@ -13,7 +13,7 @@ CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_epoch timestamptz, new_unit interval,
     new_database_workers integer, new_function_worker integer, new_home text,
     new_claim uuid DEFAULT gen_random_uuid(), new_disposable boolean DEFAULT false, new_region integer DEFAULT NULL,
-    new_foreign_workers int4multirange DEFAULT NULL, new_function_workers int4multirange DEFAULT NULL)
+    new_foreign_workers int4multirange DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
     n      pgflurry.namespace;
@@ -24,6 +24,7 @@ DECLARE
     lowest constant integer := coalesce(new_region, 0) << new_worker_bits;
     workers constant integer :=
         1 << (CASE WHEN new_region IS NULL THEN new_datacenter_bits ELSE 0 END + new_worker_bits);
+    functions int4multirange;
 BEGIN
     SELECT * INTO n FROM pgflurry.namespace;
     IF FOUND THEN
@@ -42,8 +43,9 @@ BEGIN
                       HINT = 'Neither can change: IDs may exist. Leave both out, or use another database.';
         END IF;
         IF n.foreign_workers <> new_foreign_workers THEN
-            RAISE EXCEPTION 'the foreign workers of this database are %, not %', n.foreign_workers, new_foreign_workers
-                USING ERRCODE = 'restrict_violation', HINT = 'Run "pgflurry migrate up --foreign-workers".';
+            RAISE EXCEPTION 'the foreign workers of this ID space are %, not %', n.foreign_workers, new_foreign_workers
+                USING ERRCODE = 'restrict_violation',
+                      HINT = 'They were fixed when the ID space was made. Leave them out, or use another database.';
         END IF;
         RETURN;
     END IF;
@@ -54,11 +56,10 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'Take an earlier epoch. Numbers of its first day are left to the keys that tables had before.';
     END IF;
-    IF new_function_workers IS NULL THEN
-        SELECT range_agg(int4range(f.worker, f.worker + 1)) INTO new_function_workers
-        FROM (SELECT w FROM generate_series(lowest, lowest + workers - 1) AS w
-              WHERE (w <@ new_foreign_workers) IS NOT TRUE ORDER BY w LIMIT new_database_workers) AS f (worker);
-    END IF;
+    SELECT range_agg(int4range(f.worker, f.worker + 1)) INTO functions
+    FROM (SELECT w FROM generate_series(lowest, lowest + workers - 1) AS w
+          WHERE (w <@ new_foreign_workers) IS NOT TRUE ORDER BY w LIMIT new_database_workers) AS f (worker);
+    new_function_worker := coalesce(new_function_worker, lower(functions));
     INSERT INTO pgflurry.namespace (id, disposable,
             timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit, region,
             database_workers, function_worker, function_workers, foreign_workers, claim, home,
@@ -67,7 +68,7 @@ BEGIN
             database_oid, namespace_oid, worker_oid, database_name, server)
         SELECT coalesce(new_id, gen_random_uuid()), new_disposable,
             new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
-            new_region, new_database_workers, new_function_worker, new_function_workers,
+            new_region, new_database_workers, new_function_worker, functions,
             coalesce(new_foreign_workers, '{}'), new_claim, new_home,
             CASE WHEN new_home IS NULL THEN pgflurry.server_life() END, pg_postmaster_start_time(),
             CASE WHEN new_disposable THEN interval '0' END,
@@ -83,7 +84,7 @@ BEGIN
     END IF;
     IF new_home IS NULL THEN
         INSERT INTO pgflurry.worker (worker, kind)
-            SELECT w, pgflurry.worker_kind(w, new_function_workers, coalesce(new_foreign_workers, '{}'))
+            SELECT w, pgflurry.worker_kind(w, functions, coalesce(new_foreign_workers, '{}'))
             FROM generate_series(lowest, lowest + workers - 1) AS w;
         UPDATE pgflurry.worker
             SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
@@ -102,10 +103,11 @@ BEGIN
 END $fn$;
 
 COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean, integer, int4multirange, int4multirange) IS
+    integer, integer, text, uuid, boolean, integer, int4multirange) IS
 'Writes the namespace row, with a random id if new_id is NULL; '
 'with a NULL home also all worker rows, and claims function_worker for this database; '
 'disposable: for tests, whose copies give the same IDs; with a region the rows of its workers alone. '
-'The first new_database_workers that are not foreign are for functions, if new_function_workers is NULL. '
+'The first new_database_workers that are not foreign are for functions, and the very first of them for this '
+'database, if new_function_worker is NULL. '
 'If the row exists: does nothing, or error 23001 if its layout, its id, its region or its foreign workers differ. '
 'Error 22023 if the epoch is less than a day ago.';

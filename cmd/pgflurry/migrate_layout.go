@@ -42,7 +42,8 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 		"`NUMBER` of workers kept for database functions. Each database that ever joins the namespace takes "+
 			"one for good. The number cannot be raised (default 16, fewer in a small layout or a region)")
 	flags.StringVar(&f.foreign, "foreign-workers", "", "`LIST`, such as 0-31,991, or none: workers with which a "+
-		"generator of another kind gives IDs. Neither a proxy nor a function gets one (default none"+otherwise+")")
+		"generator of another kind gives IDs. Neither a proxy nor a function ever gets one. The list cannot change "+
+		"(default none"+otherwise+")")
 	flags.BoolVar(&f.disposable, "disposable", false, "make a new namespace FOR TESTS ONLY: copies of the database "+
 		"need no --join and give the same IDs. Test runners make such copies from a template")
 }

@@ -28,7 +28,7 @@ func TestMigratePrintWritesTheLayoutThatWasAskedFor(t *testing.T) {
 	t.Setenv("PGFLURRY_EPOCH", "2025-06-01T00:00:00Z")
 	out, err := migrate(t, "print", "--layout", "javascript", "--unit", "10ms", "--database-workers", "3",
 		"--foreign-workers", "0-1,9")
-	want := "CALL pgflurry.create_namespace(NULL, 41, 0, 6, 6, '2025-06-01T00:00:00Z', '10 ms', 3, 2, " +
+	want := "CALL pgflurry.create_namespace(NULL, 41, 0, 6, 6, '2025-06-01T00:00:00Z', '10 ms', 3, NULL, " +
 		"NULL,\n    new_disposable => false, new_region => NULL, " +
 		"new_foreign_workers => '{[0,1],[9,9]}');"
 	if err != nil || !strings.Contains(out, want) {

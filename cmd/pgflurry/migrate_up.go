@@ -152,10 +152,8 @@ If a home was failed over, restarted, restored or reseeded, no other database ca
 in the list of "pgflurry migrate status".
 
 --foreign-workers 0-31,991 is for a database in which another generator gives IDs of the same layout,
-such as a Snowflake library in the application. No proxy and no function gets one of these workers. Each
-run replaces the whole list. A worker cannot become foreign while a proxy holds it, while it rests, or
-if it is in the function of a database. So give the list with the first up. A worker that is to come
-back needs --after-id, with the highest ID that the other generator gave. That one must have ended.
+such as a Snowflake library in the application. No proxy and no function gets one of these workers. Give
+the list with the first up: it is fixed with the ID space, as --database-workers is.
 
 In a new ID space, --after-id ID refuses a layout, an epoch or a clock by which the first ID would be
 lower. Instead of the ID you can name the columns that have it: --after-table app.orders.id. up reads

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
 )
@@ -267,4 +268,32 @@ func TestRegionsThatReplicateTheirRowsKeepTheirWorkers(t *testing.T) {
 	}
 	server.Exec(t, west, "ALTER SUBSCRIPTION of_east DISABLE; ALTER SUBSCRIPTION of_east SET (slot_name = NONE); "+
 		"DROP SUBSCRIPTION of_east")
+}
+
+// With another share the workers of joined databases would be proxies'.
+func TestALostRegionThatIsMadeAnewHasTheSharesOfItsFingerprintAndJoinedDatabasesKeepTheirWorkers(t *testing.T) {
+	settings := migrations.Settings{
+		Layout: "datacenter", Region: number(3), DatabaseWorkers: 2,
+		Foreign: &namespace.Ranges{{Lowest: 96, Highest: 97}},
+	}
+	lost := server.MigratedWith(t, settings)
+	before := seenAt(t, lost)
+	space := new(before.Fingerprint())
+	joined := server.Database(t)
+	up(t, joined, migrations.Settings{JoinURL: lost})
+	worker := seenAt(t, joined).FunctionWorker
+	server.Alone(t, lost)
+	server.Exec(t, server.In(t, lost, "postgres"), "DROP DATABASE "+server.Name(t, lost))
+
+	anew := server.Database(t)
+	up(t, anew, migrations.Settings{Region: number(3), Space: space, Moved: true})
+	up(t, joined, migrations.Settings{JoinURL: anew})
+	seen, again := seenAt(t, anew), seenAt(t, joined)
+	if seen.Functions.String() != before.Functions.String() || seen.Proxies().String() != before.Proxies().String() ||
+		seen.FunctionWorker != 98 || worker != 99 || again.FunctionWorker != worker ||
+		seen.Claims[worker] != again.Claim {
+		t.Errorf("it was %v for functions, %v for proxies, and the joined database had %d;\nit is %v, %v, %d of %v",
+			before.Functions, before.Proxies(), worker, seen.Functions, seen.Proxies(), again.FunctionWorker,
+			seen.Claims)
+	}
 }

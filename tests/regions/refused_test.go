@@ -114,8 +114,13 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 		},
 		"too many workers for functions": {
 			empty,
-			migrations.Settings{Region: number(4), Space: space, DatabaseWorkers: 32},
-			[]string{"32 database workers", "a region of layout 41/5/5/12 has 32 workers"},
+			migrations.Settings{Region: number(4), Layout: "datacenter", DatabaseWorkers: 32},
+			[]string{"32 database workers", "region 4 of layout 41/5/5/12 has 32 workers"},
+		},
+		"another share for functions than the fingerprint's": {
+			empty,
+			migrations.Settings{Region: number(4), Space: space, DatabaseWorkers: 7},
+			[]string{"keeps 8 workers for database functions", "Leave --database-workers"},
 		},
 		"another number for a region": {
 			home,
