@@ -139,7 +139,8 @@ COMMENT ON COLUMN pgflurry.namespace.acquire_after IS
 'Tick before which no proxy worker is granted; set when the timeline changed, and by reseed. Never falls.';
 COMMENT ON COLUMN pgflurry.namespace.restart_quarantine IS
 'How long no worker is granted after a start of the server, which may have forgotten grants. '
-'NULL: max_window + 2 * skew. 0 says that a restart of this server never forgets anything.';
+'NULL: max_window + 2 * skew. 0 says that a restart of this server never forgets anything. '
+'It is said of the server in column server, and is dropped when another one takes its place.';
 COMMENT ON COLUMN pgflurry.namespace.gate_by IS
 'Who closed the gate last, and when, for people.';
 COMMENT ON COLUMN pgflurry.namespace.server IS

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgflurry/migrations"
+	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
@@ -88,6 +90,32 @@ func TestACopyOnTheSameServerTakesThePlaceOfAnOriginalThatIsClosed(t *testing.T)
 	s.refusesUp(server.TemplateCopy(t, original, "copies_beside_second"), word, taken)
 	s.refusesUp(original, word, taken)
 	server.Refused(t, server.Connect(t, original), "SNF04", "SELECT next_snowflake()")
+}
+
+// The word that a start of the server forgets nothing once travelled with a dump to another server.
+func TestWhatWasSaidOfAServerIsNothingOnAnotherOne(t *testing.T) {
+	t.Parallel()
+	s := plain(t)
+	one, other := server.Private(t, nil), server.Private(t, nil)
+	home, moved := one.URL("postgres"), other.URL("postgres")
+	s.up(home, migrations.Settings{RestartQuarantine: new(time.Duration)})
+	s.draw(home)
+	const said = "SELECT coalesce(extract(epoch FROM restart_quarantine), -1)::integer FROM pgflurry.namespace"
+	s.up(home, migrations.Settings{}) // nor does it end by itself
+	if got := server.Value[int](t, server.Connect(t, home), said); got != 0 {
+		t.Errorf("the quarantine is %d s", got)
+	}
+	s.closed(home)
+	s.restore(moved, s.dump(home))
+	s.up(moved, migrations.Settings{Moved: true, NoOtherDraws: true})
+	s.drawsAbove(moved)
+	server.Exec(t, moved, "UPDATE pgflurry.namespace SET acquire_after = 0")
+	server.Stop(t, other)
+	moved = server.Again(t, other.Data, 0).URL("postgres")
+	if got := server.Value[int](t, server.Connect(t, moved), said); got != -1 {
+		t.Errorf("the other server has a quarantine of %d s", got)
+	}
+	program.ServeUnleased(t, moved, "waits").Line("no worker is granted yet, the server has just started")
 }
 
 func TestACopyOfAClosedDatabaseDrawsOnceItIsSaidWhatItIsAndTheOriginalNever(t *testing.T) {
