@@ -122,7 +122,8 @@ taken its place, run
 
 // reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
-// meanwhile, else now is the claim that the database writes down. moved says that it has another address for good.
+// meanwhile, or does not keep it for functions. Else now is the claim that the database writes down. moved says that it
+// has another address for good.
 func (h *home) reclaim(
 	ctx context.Context, by claimant, worker int, before string, moved bool,
 ) (now string, given bool, err error) {
@@ -135,10 +136,11 @@ func (h *home) reclaim(
 			Scan(&ours, &here, &written, &node, &from, &at, &now)
 	})
 	switch {
+	case errors.Is(err, pgx.ErrNoRows) && !h.row.Functions.Has(worker): // a home that was made anew by hand
+		return "", true, nil
 	case errors.Is(err, pgx.ErrNoRows):
-		return "", false, refuse("Give the URL of the database it joined.",
-			"%s has no worker %d for a database function, which this database uses",
-			h.address(), worker)
+		return "", false, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more",
+			h.address(), h.row.ID)
 	case err != nil:
 		return "", false, failed("looking for the worker of this database in "+h.address(), err)
 	case !written:

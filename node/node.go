@@ -158,8 +158,8 @@ func (n *Node) openNumbers(database string) (*segment.Source, error) {
 // watch looks at the databases of a namespace until ctx ends.
 func (n *Node) watch(ctx context.Context, ns namespace.Namespace) error {
 	return watch.New(watch.Settings{
-		Databases: n.databases, Config: n.look, Namespace: ns.ID, Server: n.id.realServer(), Rules: n.rules,
-		Wall: n.clock.wall, Look: n.pause, Timeout: askTimeout,
+		Databases: n.databases, Config: n.look, Home: ns, Held: n.supply.held, Server: n.id.realServer(),
+		Rules: n.rules, Wall: n.clock.wall, Look: n.pause, Timeout: askTimeout,
 	}).Run(ctx)
 }
 

@@ -127,3 +127,13 @@ func (u *supply) holder() holder.Settings {
 
 // there is how the lease role reaches the lease database.
 func (u *supply) there() *pgx.ConnConfig { return u.lease }
+
+// held returns the worker that the node holds, if it holds one.
+func (u *supply) held() (worker int, held bool) {
+	known := u.known.Load()
+	if known == nil {
+		return 0, false
+	}
+	l := known.keeper.Stats().Lease
+	return l.Worker, l.Held
+}

@@ -80,6 +80,8 @@ type Database struct {
 	Found       time.Time // time of the last look that found a PostgreSQL, whatever that said; zero: none
 	Away        string    // why the last look found no PostgreSQL; empty: it found one, or there was no look yet
 	NewServer   string    // why its server is not known, so it may be a copy; empty: it is known
+	// the worker of its function is no function's by the row of the lease database, or is the proxy's own
+	WorkerConflict bool
 }
 
 // Segment is one tag of one database, since it was first used.

@@ -25,6 +25,7 @@ type judgement struct {
 	found                        time.Time // … that found a PostgreSQL, whatever that said
 	away                         string    // why the last look found no PostgreSQL; empty: it found one
 	newServer                    string    // why the server is not known; empty: it is
+	conflict                     bool      // the worker of its function may be a proxy's
 }
 
 // Why a database is not answered before its first look, and after its removal.
@@ -53,7 +54,7 @@ func (x *Database) State() report.Database {
 	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
 		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Found: j.found,
-		Away: j.away, NewServer: j.newServer,
+		Away: j.away, NewServer: j.newServer, WorkerConflict: j.conflict,
 	}
 }
 

@@ -20,12 +20,15 @@ func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // A space is the ID space that all databases must be part of, and which of them has which function worker.
 type space struct {
-	id        string // of the namespace
+	home      namespace.Namespace // its row at the start: what it says of workers never changes
+	held      func() (int, bool)  // the worker that this proxy holds, if it holds one
 	mu        sync.Mutex
 	functions map[int]*Listing // the listed database of each function worker
 }
 
-func newSpace(id string) *space { return &space{id: id, functions: make(map[int]*Listing)} }
+func newSpace(home namespace.Namespace, held func() (int, bool)) *space {
+	return &space{home: home, held: held, functions: make(map[int]*Listing)}
+}
 
 // forget frees the function worker of a database that is no longer watched. If the same database was listed again
 // meanwhile, its place stays: that is another listing.
@@ -37,10 +40,10 @@ func (s *space) forget(l *Listing) {
 
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
 func (s *space) fits(l *Listing, ns namespace.Namespace) error {
-	if ns.ID != s.id {
+	if ns.ID != s.home.ID {
 		return &wrongDatabase{hint.With(
 			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
-				"their IDs may repeat each other's", l.name, ns.ID, s.id),
+				"their IDs may repeat each other's", l.name, ns.ID, s.home.ID),
 			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
 				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
@@ -56,3 +59,23 @@ func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 	s.functions[ns.FunctionWorker] = l
 	return nil
 }
+
+// conflict says why the function of a database may give IDs that a proxy gives, too; empty: it may not. Nobody writes
+// such a row by a command. It may come from a home that was lost and made anew by hand, or from an old program.
+func (s *space) conflict(ns namespace.Namespace) string {
+	held, is := s.held()
+	switch worker := ns.FunctionWorker; {
+	case ns.ID != s.home.ID:
+	case is && held == worker:
+		return fmt.Sprintf("the function of database %q has worker %d, which this proxy holds: "+
+			"their IDs repeat each other's", ns.Database, worker)
+	case !s.home.Functions.Has(worker):
+		return fmt.Sprintf("the function of database %q has worker %d, and the lease database keeps the workers %v "+
+			"for functions: a proxy may give the same IDs", ns.Database, worker, s.home.Functions)
+	}
+	return ""
+}
+
+// conflictHint says what to do about a conflict.
+const conflictHint = `Stop the writers of that database. Then let it join again, which gives its function a worker ` +
+	`of its own: "pgflurry migrate up --database URL --join LEASE_URL".`

@@ -39,8 +39,10 @@ type Settings struct {
 	// Config is the lease role, through the upstream, where the sessions go: the lease database may be on another
 	// server. The watch sets the database. Required.
 	Config *pgx.ConnConfig
-	// Namespace is the UUID of the ID space. Required.
-	Namespace string
+	// Home is the namespace row of the lease database. Required.
+	Home namespace.Namespace
+	// Held returns the worker that this process holds, if it holds one. Required.
+	Held func() (worker int, held bool)
 	// Server gets what the ID database needs to know. Nil: there is no ID database.
 	Server *Server
 	// Rules of the connections. Their clock, log and reminders are the watch's, too: Now, Log and Suspicion are
@@ -64,7 +66,7 @@ type Watch struct {
 func New(s Settings) *Watch {
 	s.Rules.Name = connectionName
 	s.Look, s.Timeout = cmp.Or(s.Look, usualLook), cmp.Or(s.Timeout, usualTimeout)
-	return &Watch{settings: s, ids: newSpace(s.Namespace)}
+	return &Watch{settings: s, ids: newSpace(s.Home, s.Held)}
 }
 
 // Run looks at each database until ctx ends. Each has a goroutine of its own, so one that hangs does not delay the
@@ -162,7 +164,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 			}
 		}
 		var err error
-		if judged, err = namespace.Answerable(ctx, conn, d.settings.Namespace); err != nil {
+		if judged, err = namespace.Answerable(ctx, conn, d.settings.Home.ID); err != nil {
 			return err
 		}
 		if judged.IDs.Permit("public.next_snowflake") {
@@ -178,17 +180,27 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	d.seen, d.unasked = true, 0
 	d.setOrigin(origin, judged)
 	d.compare(&judged)
+	conflict := d.ids.conflict(judged.Namespace)
+	if conflict != "" {
+		withhold(&judged, conflict)
+	}
 	j := judgementOf(judged, d.settings.Wall())
+	if conflict != "" {
+		j.conflict, j.idsHint = true, conflictHint
+	}
 	d.permit(j)
 	if first {
 		d.settings.Databases.wasJudged(d.Listing)
 	}
 	// that a rare form is forwarded is no fault, nor is it to have no segments
 	fault := slog.LevelWarn
-	if j.ids == answerAll {
+	switch {
+	case j.conflict:
+		fault = slog.LevelError
+	case j.ids == answerAll:
 		fault = slog.LevelInfo
 	}
-	d.found.report(finding{about: aboutIDs, what: idFindings[j.ids], why: j.idsWhy, fault: fault})
+	d.found.report(finding{about: aboutIDs, what: idFindings[j.ids], why: j.idsWhy, hint: j.idsHint, fault: fault})
 	if !judged.RefusesNew { // else this is why nothing is answered
 		d.found.reportServer(judged.NewServer)
 	}
@@ -254,12 +266,16 @@ func (d *databaseWatch) compare(j *namespace.Judgement) {
 		d.settings.Rules.Suspicion.Raise()
 	}
 	if !agreed {
-		why := fmt.Sprintf("looks have found two databases at this address in the last %v", placeRest)
-		for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments, &j.Others} {
-			if len(answers.Names) > 0 {
-				*answers = namespace.Answers{Why: why}
-			}
-		}
+		withhold(j, fmt.Sprintf("looks have found two databases at this address in the last %v", placeRest))
 		d.asker.Close() // a connection always agrees with itself: the next look asks over another one
+	}
+}
+
+// withhold lets nothing be answered of what a judgement permits.
+func withhold(j *namespace.Judgement, why string) {
+	for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments, &j.Others} {
+		if len(answers.Names) > 0 {
+			*answers = namespace.Answers{Why: why}
+		}
 	}
 }

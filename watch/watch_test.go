@@ -209,7 +209,7 @@ func TestWhatIsWrongIsLoggedOnceAndAgainEachMinuteWithHowLongItHasLasted(t *test
 func TestADatabaseThatWasListedAgainKeepsItsFunctionsWorkerWhenItsOldWatchEnds(t *testing.T) {
 	all := listOf(t, "app")
 	before := all.listed[0]
-	w := newSpace("")
+	w := newSpace(namespace.Namespace{}, nil)
 	fits := func(l *Listing) error { return w.fits(l, namespace.Namespace{FunctionWorker: 3}) }
 	if err := fits(before); err != nil {
 		t.Fatal(err)
@@ -226,5 +226,20 @@ func TestADatabaseThatWasListedAgainKeepsItsFunctionsWorkerWhenItsOldWatchEnds(t
 	w.forget(all.listed[0])
 	if err := fits(all.listed[1]); err != nil {
 		t.Errorf("the other one is watched no more, but %v", err)
+	}
+}
+
+func TestAFunctionConflictsIfItsWorkerIsTheProxysOrNotForFunctions(t *testing.T) {
+	home := namespace.Namespace{ID: "a", Kinds: namespace.Kinds{Functions: namespace.Ranges{{Lowest: 0, Highest: 15}}}}
+	w := newSpace(home, func() (int, bool) { return 7, true })
+	for worker, says := range map[int]string{3: "", 7: "which this proxy holds", 16: "keeps the workers 0 to 15"} {
+		ns := namespace.Namespace{ID: "a", Database: "app", FunctionWorker: worker}
+		if why := w.conflict(ns); (why == "") != (says == "") || !strings.Contains(why, says) {
+			t.Errorf("worker %d: %q; expected %q", worker, why, says)
+		}
+		ns.ID = "b" // its IDs are of another space, and not answered anyway
+		if why := w.conflict(ns); why != "" {
+			t.Errorf("worker %d of another ID space: %q", worker, why)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -208,6 +210,41 @@ func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	p := program.ServeUnleased(t, home, "same worker", "--databases", server.Name(t, home)+","+server.Name(t, other))
 	if code := p.End(); code != 3 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
+	}
+}
+
+// No command writes such a row. A home that was lost, and made anew by hand with other shares, would have it.
+func TestADatabaseWhoseFunctionHasAWorkerOfProxiesIsNotAnsweredUntilItJoinsAgain(t *testing.T) {
+	t.Parallel()
+	home, joined := server.Migrated(t), server.Database(t)
+	server.Migrate(t, joined, migrations.Settings{JoinURL: home})
+	server.Exec(t, joined, `ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER;
+		UPDATE pgflurry.namespace SET function_worker = 500, function_workers = '{[0,16),[500,501)}';
+		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace;
+		CALL pgflurry.install_next_snowflake()`)
+	p := program.Serve(t, home, "conflict", "--databases", server.Name(t, home)+","+server.Name(t, joined))
+	line := p.Line("has worker 500, and the lease database keeps the workers 0 to 15 for functions")
+	if !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "join again") {
+		t.Errorf("it says %s", line)
+	}
+	through := server.In(t, p.URL, server.Name(t, joined))
+	const worker = "SELECT snowflake_worker(id) FROM (SELECT next_snowflake() AS id OFFSET 0) AS i"
+	draw := func() int {
+		conn := server.Connect(t, through)
+		id := server.Value[int64](t, conn, "SELECT next_snowflake()")
+		return server.Value[int](t, conn, fmt.Sprintf("SELECT snowflake_worker(%d)", id))
+	}
+	if got := draw(); got != 500 {
+		t.Errorf("the call was answered with worker %d", got)
+	}
+	at := p.Printed()
+	server.Migrate(t, joined, migrations.Settings{JoinURL: home})
+	if got := server.Value[int](t, server.Connect(t, joined), worker); got != 2 {
+		t.Errorf("after joining again the function has worker %d", got)
+	}
+	p.LineFrom(at, "calls are answered from memory while a worker is held")
+	if got := draw(); got < 16 {
+		t.Errorf("the call was answered with worker %d, a function's", got)
 	}
 }
 
