@@ -32,11 +32,8 @@ func readable(ctx context.Context, cmd *cobra.Command, err error) error {
 // afterSignal is the hint for a command that a signal has interrupted.
 func afterSignal(cmd *cobra.Command) string {
 	for parent := cmd; parent != nil; parent = parent.Parent() {
-		switch parent.Name() {
-		case "migrate":
+		if parent.Name() == "migrate" {
 			return "Each step is done whole or not at all. Run it again: it goes on where it stopped."
-		case "partition":
-			return "What was done stays. Run it again: it goes on where it stopped."
 		}
 	}
 	return ""

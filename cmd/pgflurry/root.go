@@ -49,7 +49,6 @@ Exit codes:
 	root.AddCommand(newBackfill())
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
-	root.AddCommand(newPartition())
 	root.AddCommand(newDecode())
 	root.AddCommand(newVersion())
 	root.AddCommand(newMan())

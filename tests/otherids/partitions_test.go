@@ -1,7 +1,8 @@
-package partition
+package otherids
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -10,22 +11,65 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-const page = "../docs/partitions.md"
+// The blocks of docs/partitions.md.
+const (
+	partitionedTable = iota
+	nextPartitions
+	dropPartitions
+	november
+	tableWithRows
+)
 
-// aboutAYear replaces the fixed dates of the page, so that they stay in the future.
-func aboutAYear(text string) string {
-	return strings.ReplaceAll(text, "2027-01-01", time.Now().AddDate(1, 0, 0).Format("2006-01-02"))
+func partitionsPage(t *testing.T, block int) string {
+	t.Helper()
+	return deeds.Blocks(t, "../../docs/partitions.md", "sql")[block]
+}
+
+func TestTheStatementsOfThePageMakeTheNextPartitionsAndDropOldOnesWheneverTheyRun(t *testing.T) {
+	t.Parallel()
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, partitionsPage(t, partitionedTable)+"; SET timezone = 'Asia/Kolkata'")
+	const partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass"
+	for range 2 {
+		server.Do(t, conn, partitionsPage(t, nextPartitions))
+		if n := server.Value[int](t, conn, partitions); n != 4 {
+			t.Errorf("there are %d partitions, expected 4", n)
+		}
+	}
+	server.Do(t, conn, "INSERT INTO event (payload) SELECT 'x' FROM generate_series(1, 100)")
+	if n := server.Value[int](t, conn, `SELECT count(*) FROM event WHERE tableoid =
+		to_char(now() AT TIME ZONE 'UTC', '"event_"YYYY_MM')::regclass`); n != 100 {
+		t.Errorf("%d of 100 rows are in the partition of this month", n)
+	}
+
+	server.Do(t, conn, `CREATE TABLE event_first PARTITION OF event FOR VALUES FROM (MINVALUE) TO (1);
+		DO $$BEGIN FOR ago IN 11..14 LOOP
+			EXECUTE format('CREATE TABLE %I PARTITION OF event FOR VALUES FROM (%s) TO (%s)',
+				to_char(date_trunc('month', now() AT TIME ZONE 'UTC') - ago * interval '1 month', '"event_"YYYY_MM'),
+				snowflake_floor(date_trunc('month', now(), 'UTC') - ago * interval '1 month'),
+				snowflake_floor(date_trunc('month', now(), 'UTC') - (ago - 1) * interval '1 month'));
+		END LOOP; END$$`)
+	for range 2 {
+		psql := exec.CommandContext(server.Within(t), server.Tool(t, "psql"), "-Xq", "-v", "ON_ERROR_STOP=1", "-d", url)
+		psql.Stdin = strings.NewReader(partitionsPage(t, dropPartitions))
+		if out, err := psql.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if n := server.Value[int](t, conn, partitions); n != 7 { // without those of 13 and 14 months ago
+			t.Errorf("%d partitions are left, expected 7", n)
+		}
+	}
 }
 
 func TestQueriesReadThePartitionsThatThePageSays(t *testing.T) {
-	url := server.Migrated(t)
-	conn := server.Connect(t, url)
-	blocks := deeds.Blocks(t, page, "sql")
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, "SET timezone = 'UTC'; SET enable_seqscan = off; SET enable_bitmapscan = off; "+
-		"SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan;"+blocks[0])
-	s := monthly("event")
-	s.Ahead = 6
-	maintained(t, url, s)
+		"SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan;"+
+		partitionsPage(t, partitionedTable))
+	server.Do(t, conn, strings.Replace(partitionsPage(t, nextPartitions), "0..3", "0..6", 1))
+	server.Do(t, conn, "CREATE TABLE event_first PARTITION OF event FOR VALUES FROM (MINVALUE) TO (1)")
 	server.Do(t, conn, "INSERT INTO event (payload) SELECT 'x' FROM generate_series(1, 1000); ANALYZE event; "+
 		"CREATE TABLE other AS SELECT id AS event_id FROM event LIMIT 3; ANALYZE other; "+
 		"PREPARE since (timestamptz) AS SELECT * FROM event WHERE id >= snowflake_floor($1)")
@@ -75,12 +119,12 @@ func TestQueriesReadThePartitionsThatThePageSays(t *testing.T) {
 }
 
 func TestOfABorderTheHalfOpenRangesCountEachIDOnce(t *testing.T) {
-	url := server.Migrated(t)
-	conn := server.Connect(t, url)
-	server.Do(t, conn, deeds.Blocks(t, page, "sql")[0])
-	maintained(t, url, monthly("event"))
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, partitionsPage(t, partitionedTable)+
+		"; CREATE TABLE event_all PARTITION OF event FOR VALUES FROM (MINVALUE) TO (MAXVALUE)")
 	server.Do(t, conn, "SET timezone = 'UTC'; INSERT INTO event VALUES (snowflake_floor('2026-12-01'), 'the first')")
-	november := server.Value[int](t, conn, deeds.Blocks(t, page, "sql")[1])
+	november := server.Value[int](t, conn, partitionsPage(t, november))
 	december := server.Value[int](t, conn,
 		"SELECT count(*) FROM event WHERE id >= snowflake_floor('2026-12-01') AND id < snowflake_floor('2026-12-02')")
 	between := server.Value[int](t, conn,
@@ -91,18 +135,15 @@ func TestOfABorderTheHalfOpenRangesCountEachIDOnce(t *testing.T) {
 }
 
 func TestATableWithRowsBecomesTheFirstPartitionAsThePageSays(t *testing.T) {
-	url := server.Migrated(t)
-	conn := server.Connect(t, url)
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, nr int, UNIQUE (nr, id));
 		INSERT INTO item SELECT n, n FROM generate_series(1, 100) AS n;
 		INSERT INTO item (nr) SELECT n FROM generate_series(1, 100) AS n`)
 	file := server.Value[int64](t, conn, "SELECT pg_relation_filenode('item_pkey')::bigint")
-	server.Do(t, conn, aboutAYear(deeds.Blocks(t, page, "sql")[2]))
-	maintained(t, url, monthly("item"))
+	server.Do(t, conn, strings.ReplaceAll(partitionsPage(t, tableWithRows), "2027-01-01",
+		time.Now().AddDate(0, 1, 0).Format("2006-01-02")))
 	server.Do(t, conn, "INSERT INTO item (nr) VALUES (1)")
-	s := monthly("item")
-	s.Ahead, s.Keep = 14, 1
-	maintained(t, url, s)
 	if rows := server.Value[int](t, conn, "SELECT count(*) FROM item"); rows != 201 {
 		t.Errorf("%d rows are left, expected 201", rows)
 	}
