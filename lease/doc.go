@@ -85,9 +85,6 @@
 //	                        lost some of its renewals
 //	retired                 never
 //
-// A past is a grant that is over (past.sql): the ticks of a free worker from its mark until now. One write acquires and
-// releases it, with a mark of now, so the worker is free again at once. Package backfill gives IDs in it.
-//
 // The gate: after a change of the WAL timeline (a failover, a physical restore) the database grants no worker for the
 // length of the quarantine. If the server does not show its timeline, there is no gate, and the keeper logs that.
 //

@@ -68,7 +68,6 @@ CREATE TABLE pgflurry.namespace (
     installed_by      text
         CONSTRAINT namespace_installed_by_length CHECK (length(installed_by) <= 255),
     born              timestamptz,
-    created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT namespace_bits_fit CHECK (timestamp_bits + datacenter_bits + worker_bits + sequence_bits <= 63),
     CONSTRAINT namespace_worker_at_most_16_bits CHECK (datacenter_bits + worker_bits <= 16),
     CONSTRAINT namespace_database_workers_leave_room CHECK (database_workers
@@ -172,7 +171,6 @@ COMMENT ON COLUMN pgflurry.namespace.installed_by IS
 'Version of the program that installed the functions last, for messages.';
 COMMENT ON COLUMN pgflurry.namespace.born IS
 'Start of the server that wrote the row: in this life of it nothing can be forgotten. NULL: not known.';
-COMMENT ON COLUMN pgflurry.namespace.created_at IS 'When the row was written.';
 
 
 -- Who may issue IDs with which worker: one row per worker, all made when the namespace is made.

@@ -43,7 +43,8 @@ func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *i
 }
 
 // othersBefore writes into the rows of a new namespace that another generator gave IDs up to this one, with any worker.
-// So no backfill gives one of those. The function begins now, and needs no such mark.
+// So no proxy gives one of those, even if the server's clock is set back. The function begins now, and needs no such
+// mark.
 func othersBefore(ctx context.Context, d *database, layout generator.Layout, id int64) error {
 	tick, err := tickAfter(layout, id)
 	if err != nil {

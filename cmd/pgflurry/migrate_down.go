@@ -31,9 +31,6 @@ it still takes. Ctrl-C ends the wait with nothing removed.
 If somebody has dropped schema pgflurry with CASCADE, PostgreSQL has left next_snowflake() and its kin in
 public. down removes them, and says so.
 
-When all is removed, down prints an ID above which none was given. If tables keep their IDs, give it to
-a later "migrate up" as --after-id. Otherwise a backfill may give those IDs again.
-
 docs/leaving.md has all statements, in their order.
 
 Without the home nobody knows which workers the joined databases have. --leave-joined removes pgflurry

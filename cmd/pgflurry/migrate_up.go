@@ -34,8 +34,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"at `URL`; run again, it compares the claim")
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
 	flags.Int64Var(&f.afterID, "after-id", 0, "the highest `ID` that this database holds, or that the generator of a "+
-		"foreign worker gave. No new ID is below it, and none of a backfill. With --new-namespace it is read where "+
-		"needed, from columns whose default is next_snowflake()")
+		"foreign worker gave. No new ID is below it. With --new-namespace it is read where needed, from columns whose "+
+		"default is next_snowflake()")
 	flags.StringArrayVar(&f.afterTables, "after-table", nil, "a `SCHEMA.TABLE.COLUMN`, such as app.orders.id, "+
 		"whose highest ID is read, as if --after-id said it. Repeat it for each column with IDs of another generator")
 	flags.BoolVar(&f.moved, "moved", false,

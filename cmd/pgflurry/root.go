@@ -46,7 +46,6 @@ Exit codes:
 	root.AddCommand(newMigrate())
 	root.AddCommand(newClose())
 	root.AddCommand(newWorkers())
-	root.AddCommand(newBackfill())
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())

@@ -120,6 +120,10 @@ func TestUpRefusesALayoutByWhichTheFirstIDIsNotAbove(t *testing.T) {
 	if !server.Value[bool](t, server.Connect(t, url), "SELECT next_snowflake() > "+tweet) {
 		t.Error("the first ID is not above")
 	}
+	const marks = "SELECT min(reserved_until) > %s >> 22 FROM pgflurry.worker WHERE kind = 'proxy'"
+	if !server.Value[bool](t, server.Connect(t, url), fmt.Sprintf(marks, tweet)) {
+		t.Error("a proxy begins below if the clock is set back")
+	}
 }
 
 func TestForeignWorkersAreShownToPeopleAndPrograms(t *testing.T) {

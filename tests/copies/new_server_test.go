@@ -149,11 +149,6 @@ func TestWithRefuseAnUndeclaredCopyGivesNoIDByProxyOrFunctionUntilItIsDeclared(t
 		"--new-namespace", "--moved")
 	// closed, it would look like a copy of a closed original
 	s.runs(1, []string{"close", "--database", on(copied)}, "cannot be closed", "is on a server that is not known")
-	for _, url := range []string{on(copied), on(original)} {
-		s.runs(3, []string{
-			"backfill", "item", "--id", "id", "--time", "made", "--database", url, "--lease-database", on(copied),
-		}, "is on a server that is not known")
-	}
 
 	s.runs(0, []string{"migrate", "up", "--database", on(copied), "--join", on(original), "--copy"})
 	beside.End() // its lease database is not the home any more

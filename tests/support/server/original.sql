@@ -3,7 +3,7 @@
 SET search_path = pg_catalog, pg_temp;
 SET client_min_messages = warning;
 UPDATE pgflurry.namespace AS n
-SET id = gen_random_uuid(), claim = gen_random_uuid(), created_at = clock_timestamp(),
+SET id = gen_random_uuid(), claim = gen_random_uuid(),
     database_oid = d.oid, database_name = d.datname, born = pg_postmaster_start_time(),
     joins_complete_on = pgflurry.server_life(), timeline = pgflurry.wal_timeline()
 FROM pg_database AS d WHERE d.datname = current_database();
