@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/sqlfuncs"
 )
 
@@ -25,8 +23,7 @@ func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err 
 	return down(ctx, url, leaveJoined, all(), nil)
 }
 
-// down is Down with a list of migrations. say gets a sentence about IDs that tables may keep, or if only functions in
-// public were left; nil: nobody.
+// down is Down with a list of migrations. say gets a sentence if only functions in public were left; nil: nobody.
 func down(
 	ctx context.Context, url string, leaveJoined bool, list []migration, say func(string),
 ) (removed bool, err error) {
@@ -47,24 +44,16 @@ func down(
 	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
 		return false, err
 	}
-	var last *int64
-	err = d.inTransaction(ctx, "removing pgflurry", func() (err error) {
-		last, err = remove(ctx, d, leaveJoined, list)
-		return err
-	})
-	if err == nil && last != nil && say != nil {
-		say(fmt.Sprintf("no ID that was given is above %[1]d: if tables keep such IDs, and pgflurry comes back, "+
-			"say so to it by \"pgflurry migrate up --after-id %[1]d\"", *last))
-	}
+	err = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, leaveJoined, list) })
 	return err == nil, err
 }
 
 // longestWait is the longest pause of DownSaying before it checks and reports again.
 const longestWait = 10 * time.Second
 
-// DownSaying is Down, and calls say with what the operator should know then. If onWait is not nil, it waits while IDs
-// may be ahead of the clock, and nothing else is in the way. Before each pause it calls onWait with the reason and the
-// time left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
+// DownSaying is Down, and calls say if only functions in public were left. If onWait is not nil, it waits while IDs may
+// be ahead of the clock, and nothing else is in the way. Before each pause it calls onWait with the reason and the time
+// left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
 func DownSaying(
 	ctx context.Context, url string, leaveJoined bool, say func(string), onWait func(*RestError),
 ) (removed bool, err error) {
@@ -85,57 +74,45 @@ func DownSaying(
 	}
 }
 
-// remove removes everything, or returns all that is in the way. The caller then rolls the transaction back. No ID that
-// was given is above last; nil: none was given.
-func remove(ctx context.Context, d *database, leaveJoined bool, list []migration) (last *int64, err error) {
+// remove removes everything, or returns all that is in the way. The caller then rolls the transaction back.
+func remove(ctx context.Context, d *database, leaveJoined bool, list []migration) error {
 	applied, err := readApplied(ctx, d.conn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := installNames(ctx, d); err != nil {
-		return nil, err
+		return err
 	}
 	var all obstacles
 	if len(applied) > 0 { // otherwise the first Up ended before an ID could exist
 		if all, err = lookForObstacles(ctx, d, leaveJoined, list, applied); err != nil {
-			return nil, err
-		}
-		if last, err = lastID(ctx, d.conn); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if all.held { // the statements below would fail
-		return nil, all.err()
+		return all.err()
 	}
 	if err := d.script(ctx, "removing the functions", sqlfuncs.Drop().SQL); err != nil {
-		return nil, err
+		return err
 	}
 	for _, m := range slices.Backward(list) {
 		if _, ok := applied[m.version]; !ok {
 			continue
 		}
 		if err := d.script(ctx, "removing what "+m.name+" made", m.down); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	left, err := texts(ctx, d.conn, "looking for what is left in schema pgflurry", sql.Left)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(left) > 0 {
 		all.add(refuse("Move these to another schema, or drop them, first; nothing is removed with CASCADE.",
 			"schema pgflurry holds %d objects that are not pgflurry's:\n  %s", len(left), strings.Join(left, "\n  ")))
 	}
 	if err := all.err(); err != nil {
-		return nil, err
+		return err
 	}
-	return last, d.script(ctx, "removing schema pgflurry", sql.DropSchema)
-}
-
-// lastID reads above which ID none was given, if none is ahead of the clock; nil: there is no namespace.
-func lastID(ctx context.Context, conn *pgx.Conn) (last *int64, err error) {
-	if err := conn.QueryRow(ctx, sql.Reach).Scan(&last); err != nil {
-		return nil, failed("reading how far the IDs reach", err)
-	}
-	return last, nil
+	return d.script(ctx, "removing schema pgflurry", sql.DropSchema)
 }

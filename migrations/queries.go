@@ -14,7 +14,7 @@ var sql = queries.Read[struct {
 	BeginAnew                                                                  string
 	ClosePatience, CloseDatabase, CloseGate, CloseBlockers, Closing            string
 	Session, AsOrigin, Leave, Lock, Holder                                     string
-	Quiet, Dependents, Orphans, Try, TakeBack, Joined, Left, Reach, DropSchema string
+	Quiet, Dependents, Orphans, Try, TakeBack, Joined, Left, DropSchema        string
 	Functions, Kept, Foreign                                                   string
 	Server, Clock, InstalledBy, Recorded, LastApplied                          string
 	TakeWorker, LeaveLanes, FunctionMark, BeginAtMark, UnderWay, StillUnderWay string

@@ -188,11 +188,6 @@ WHERE refclassid = 'pg_namespace'::regclass AND refobjid = to_regnamespace('pgfl
   AND NOT (classid = 'pg_class'::regclass AND objid = 'pgflurry.migration'::regclass)
 ORDER BY 1;
 
--- name: reach
--- Reads the highest ID that can have been given if none is ahead of the clock; NULL: there is no namespace.
-SELECT max(pgflurry.ticks(clock_timestamp()) + 1 << n.datacenter_bits + n.worker_bits + n.sequence_bits) - 1
-FROM pgflurry.namespace AS n;
-
 -- name: drop_schema
 DROP TABLE pgflurry.migration;
 DROP SCHEMA pgflurry;

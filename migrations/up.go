@@ -86,10 +86,7 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 	})
 	if err != nil {
 		if empty { // a refusal leaves no schema without a namespace; if this fails, the next run continues
-			_ = d.inTransaction(ctx, "removing pgflurry", func() error {
-				_, err := remove(ctx, d, true, list)
-				return err
-			})
+			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, true, list) })
 		}
 		return err
 	}
