@@ -34,7 +34,7 @@ func archive(_ context.Context, s *source, p program, out string) error {
 		files = append(files, packed{name, filepath.Join(s.clone, name), 0o644})
 	}
 	for name, folder := range map[string]string{
-		"man": s.made, "completion": s.made, "deploy": s.clone,
+		"completion": s.made, "deploy": s.clone,
 	} {
 		below, err := filesBelow(folder, name)
 		if err != nil {

@@ -1,8 +1,8 @@
 // Command release makes the files of a release from a tag. "make release" runs it; docs/release.md is its page.
 //
 //	tag ── clone ──┬─ programs ─┬─ archives        one for each system
-//	               ├─ manual,   ├─ SBOMs           one for each system
-//	               │  completion└─ deb, rpm        for each Linux
+//	               ├─ completion├─ SBOMs           one for each system
+//	               │            └─ deb, rpm        for each Linux
 //	               └─ docker/oci ─ image           if there is that script
 //	                                │
 //	                            SHA256SUMS         of all of them

@@ -119,11 +119,7 @@ func (s *source) contents(p program, out string) (files.Contents, error) {
 	} {
 		all = append(all, s.file(path, "/usr/"+place))
 	}
-	pages, err := filepath.Glob(filepath.Join(s.made, "man1", "*.gz"))
-	for _, page := range pages {
-		all = append(all, s.file(page, "/usr/share/man/man1/"+filepath.Base(page)))
-	}
-	return all, err
+	return all, nil
 }
 
 func (s *source) deployed(name string) string { return filepath.Join(s.clone, "deploy", name) }
@@ -157,21 +153,8 @@ func (s *source) prepare() error {
 	if err := os.WriteFile(filepath.Join(s.made, "copyright"), copyright, 0o644); err != nil {
 		return err
 	}
-	compressed := map[string]string{filepath.Join(s.clone, "CHANGELOG.md"): filepath.Join(s.made, "changelog.gz")}
-	pages, err := filepath.Glob(filepath.Join(s.made, "man", "*.1"))
-	if err != nil {
+	if err := compress(filepath.Join(s.clone, "CHANGELOG.md"), filepath.Join(s.made, "changelog.gz")); err != nil {
 		return err
-	}
-	if err := os.Mkdir(filepath.Join(s.made, "man1"), 0o755); err != nil {
-		return err
-	}
-	for _, page := range pages {
-		compressed[page] = filepath.Join(s.made, "man1", filepath.Base(page)+".gz")
-	}
-	for from, to := range compressed {
-		if err := compress(from, to); err != nil {
-			return err
-		}
 	}
 	return os.WriteFile(s.unit(), []byte(moved), 0o644)
 }

@@ -22,7 +22,7 @@ type source struct {
 	at      time.Time // of the commit
 	environ []string  // of all commands
 	links   []dependency
-	made    string // folder of programs, manual and completion
+	made    string // folder of programs and completion
 }
 
 // clone copies the tag. What the Go tool then builds in there has no file that is not committed.
@@ -104,13 +104,13 @@ func (p program) name() string {
 	return "pgflurry"
 }
 
-// buildAll builds the programs. It begins with one for this machine, which writes the manual and the completion.
+// buildAll builds the programs. It begins with one for this machine, which writes the completion.
 func (s *source) buildAll(ctx context.Context, targets []target) ([]program, error) {
 	here, err := s.build(ctx, target{runtime.GOOS, runtime.GOARCH})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writeHelp(ctx, here); err != nil {
+	if err := s.writeCompletion(ctx, here); err != nil {
 		return nil, err
 	}
 	var programs []program
@@ -151,11 +151,9 @@ func (s *source) build(ctx context.Context, t target) (program, error) {
 // shells are those that the packages have completion for.
 var shells = []string{"bash", "zsh", "fish"}
 
-// writeHelp writes manual and completion.
-func (s *source) writeHelp(ctx context.Context, here program) error {
-	manual := filepath.Join(s.made, "man")
-	err := errors.Join(os.Mkdir(manual, 0o755), os.Mkdir(filepath.Join(s.made, "completion"), 0o755),
-		s.run(exec.CommandContext(ctx, here.path, "man", manual)))
+// writeCompletion writes the completion for shells.
+func (s *source) writeCompletion(ctx context.Context, here program) error {
+	err := os.Mkdir(filepath.Join(s.made, "completion"), 0o755)
 	for _, shell := range shells {
 		out, failed := s.command(ctx, here.path, "completion", shell).Output()
 		err = errors.Join(err, failed, os.WriteFile(s.completion(shell), out, 0o644))

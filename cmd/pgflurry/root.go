@@ -50,7 +50,6 @@ Exit codes:
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())
 	root.AddCommand(newVersion())
-	root.AddCommand(newMan())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	refuseUnknownShells(root)

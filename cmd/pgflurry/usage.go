@@ -17,14 +17,6 @@ import (
 // usageError adds a hint to the error of a wrong command line: see the help of the command.
 func usageError(cmd *cobra.Command, err error) error { return usageErrorNear(cmd, err, "") }
 
-// oneTable checks the arguments of a command that works on a table.
-func oneTable(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d tables were given; give one, as in SQL: item, or shop.item", len(args))
-	}
-	return nil
-}
-
 // usageErrorNear is usageError with the name that was perhaps meant; empty: none is similar.
 func usageErrorNear(cmd *cobra.Command, err error, near string) error {
 	advice := fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())

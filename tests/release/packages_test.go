@@ -37,8 +37,7 @@ func (r root) place(path string) string {
 // installed are files that both packages have.
 var installed = []string{
 	"/usr/bin/pgflurry", "/etc/pgflurry/pgflurry.toml", "/usr/lib/systemd/system/pgflurry.service",
-	"/usr/lib/systemd/system/pgflurry.socket", "/usr/share/man/man1/pgflurry.1.gz",
-	"/usr/share/man/man1/pgflurry-migrate-up.1.gz", "/usr/share/bash-completion/completions/pgflurry",
+	"/usr/lib/systemd/system/pgflurry.socket", "/usr/share/bash-completion/completions/pgflurry",
 	"/usr/share/doc/pgflurry/sbom.cdx.json", "/usr/share/doc/pgflurry/examples/prometheus/alerts.yaml",
 }
 
