@@ -64,8 +64,6 @@ func table(s report.State) []metric {
 		row("declined_total", counter, "Statements that PostgreSQL got because no IDs were there for them, by reason.",
 			"reason", by(s.Answers.Declined, "no_lease", "grant_ended", "tick_full", "not_answerable", "timeout")),
 		row("ready", gauge, "1 if the probe at the path answers 200.", "path", verdicts(s)),
-		row("quiet_since_timestamp_seconds", gauge,
-			"Since when the proxy is quiet (--quiet-after); no sample while it is awake.", "", at(s.QuietSince)),
 		row("lease_held", gauge, "1 while a worker is leased.", "", yes(s.Lease.Held)),
 		row("lease_reserve_seconds", gauge,
 			"How long IDs go on without PostgreSQL: to reserved_until, by the database's clock.", "",

@@ -82,7 +82,7 @@ func full() report.State {
 	waits.Observe(500 * time.Microsecond)
 	waits.Observe(time.Minute)
 	s.Version, s.Name, s.Namespace.ID = "v1.2.3", "east-1", "5b7e"
-	s.Namespace.End, s.Reloaded, s.QuietSince = time.Unix(4e9, 0), time.Unix(17e8, 5e8), time.Unix(21e8, 0)
+	s.Namespace.End, s.Reloaded = time.Unix(4e9, 0), time.Unix(17e8, 5e8)
 	s.Lease.Renewed = time.Unix(17e8, 25e7)
 	s.Lease.Renewals = map[string]int64{"ok": 7, "lost": 1}
 	s.Clock = report.Clock{
@@ -99,6 +99,7 @@ func full() report.State {
 	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
 	s.Segments = []report.Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
 	s.Certificates = []report.Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
+	s.Databases = append(s.Databases, report.Database{Name: "twice", WorkerConflict: true})
 	s.Upstreams.Found = 16
 	s.Upstreams.Hosts = []report.UpstreamHost{
 		{Name: "db1:5432"}, {Name: "db2:5432", Primary: true, Heard: time.Unix(20e8, 0)},
@@ -115,11 +116,13 @@ func full() report.State {
 func TestMetricsAreWhatTheStateSays(t *testing.T) {
 	address, _ := serve(t, New(Settings{Node: &fakeNode{state: full()}}))
 	e := scrape(t, address)
+	if twice := e.value("pgflurry_database_worker_conflict", "database", "twice"); twice != "1" {
+		t.Errorf("a function with a proxy's worker has the sample %s", twice)
+	}
 	for want, got := range map[string]string{
 		"1":                  e.value("pgflurry_worker_info", "worker", "137", "node", "east-1", "namespace", "5b7e"),
 		"12":                 e.value("pgflurry_ids_total"),
 		"16":                 e.value("pgflurry_upstream_primaries_total"),
-		"2.1e+09":            e.value("pgflurry_quiet_since_timestamp_seconds"),
 		"0":                  e.value("pgflurry_upstream_primary", "host", "db1:5432"),
 		"2e+09":              e.value("pgflurry_upstream_answered_timestamp_seconds", "host", "db2:5432"),
 		"2":                  e.value("pgflurry_answers_total", "kind", "snowflake"),
@@ -190,7 +193,7 @@ func TestWhatIsNotKnownIsAbsentAndNotZero(t *testing.T) {
 	e := scrape(t, address)
 	for _, name := range []string{
 		"worker_info", "lease_last_renewal_timestamp_seconds", "layout_end_timestamp_seconds", "clock_offset_seconds",
-		"config_reload_success_timestamp_seconds", "workers", "quiet_since_timestamp_seconds",
+		"config_reload_success_timestamp_seconds", "workers",
 	} {
 		if slices.ContainsFunc(e.samples, func(s sample) bool { return s.name == prefix+name }) {
 			t.Errorf("%s has a sample", name)

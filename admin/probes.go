@@ -70,12 +70,9 @@ func accepting(s report.State) Verdict {
 	return Verdict{OK: true}
 }
 
-// waking says that a client has just come to a node that was quiet. It may take as long as PostgreSQL may be away.
-func waking(s report.State) bool { return !s.Woken.IsZero() && s.At.Sub(s.Woken) <= awayPatience }
-
 // ready: a new client is served by PostgreSQL.
 func ready(s report.State) Verdict {
-	if v := accepting(s); !v.OK || s.IsQuiet() {
+	if v := accepting(s); !v.OK {
 		return v
 	}
 	found, why := time.Time{}, "no look has ended"
@@ -88,7 +85,6 @@ func ready(s report.State) Verdict {
 		}
 	}
 	switch {
-	case waking(s):
 	case found.IsZero():
 		return no("PostgreSQL was not reached yet: %s", why)
 	case upstreamAway(s) && s.At.Sub(found) > awayPatience:
@@ -111,7 +107,6 @@ func readyForIDDatabase(s report.State) Verdict {
 		return no("there is no ID database: --id-database names it")
 	case s.IDDatabase.Full:
 		return noPlace(s.IDDatabase.Limit)
-	case s.IsQuiet(), waking(s):
 	case s.Lease.Reserve <= 0:
 		return no("no IDs: %s", causeOf(s.Lease))
 	}
@@ -120,7 +115,7 @@ func readyForIDDatabase(s report.State) Verdict {
 
 // readyForIDs: a new client is served, and gets IDs from memory in each listed database.
 func readyForIDs(s report.State) Verdict {
-	if v := ready(s); !v.OK || s.IsQuiet() || waking(s) {
+	if v := ready(s); !v.OK {
 		return v
 	}
 	if s.Lease.Reserve <= 0 {

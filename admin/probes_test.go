@@ -28,12 +28,6 @@ func wholesome() report.State {
 	}
 }
 
-// rests makes a state that of a node that holds no worker, and has looked at nothing.
-func rests(s *report.State) {
-	s.Lease = report.Lease{}
-	s.Databases = []report.Database{{Name: "app", IDs: "none"}, {Name: "reports", IDs: "none"}}
-}
-
 func TestEachProbeSaysWhyNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		change     func(*report.State)
@@ -62,18 +56,6 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 		},
 		"one of two databases is away": {
 			func(s *report.State) { s.At = found.Add(time.Minute); s.Databases[1].Away = "refused" }, "", "", "",
-		},
-		"it is quiet": {func(s *report.State) { s.QuietSince = found; rests(s) }, "", "", ""},
-		"it is quiet and full": {
-			func(s *report.State) { s.QuietSince, s.Sessions.Full = found, true; rests(s) },
-			"the limit is 100", "the limit is 100", "the limit is 100",
-		},
-		"it wakes": {
-			func(s *report.State) { s.Woken, s.At = found, found.Add(awayPatience); rests(s); away(s) }, "", "", "",
-		},
-		"it has not woken in time": {
-			func(s *report.State) { s.Woken, s.At = found, found.Add(awayPatience+1); rests(s); away(s) },
-			"not reached yet: dial tcp", "not reached yet: dial tcp", "no worker is leased yet",
 		},
 		"no ID database": {
 			func(s *report.State) { s.IDDatabase.Name = "" }, "", "", "--id-database names it",

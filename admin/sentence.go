@@ -19,9 +19,6 @@ func Sentence(s report.State) string {
 		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s), "session"), text)
 	case !s.Listening:
 		return "Clients are not accepted yet. " + text
-	case s.IsQuiet():
-		return fmt.Sprintf("Quiet since %s, for %s: no worker is held, and PostgreSQL is asked nothing until a client "+
-			"needs IDs", instant(s.QuietSince), lasting(s.At.Sub(s.QuietSince)))
 	}
 	return text
 }
@@ -106,7 +103,7 @@ func stateKey(s report.State, warnings []Warning) string {
 		kinds = append(kinds, w.Kind)
 	}
 	l := s.Lease
-	return fmt.Sprintf("%t %t %t %t %d %t %s %s", s.Listening, s.Draining, s.IsQuiet(), l.Held, l.Worker, l.Reserve > 0,
+	return fmt.Sprintf("%t %t %t %d %t %s %s", s.Listening, s.Draining, l.Held, l.Worker, l.Reserve > 0,
 		l.Reason, strings.Join(kinds, " "))
 }
 
@@ -116,12 +113,10 @@ func nobodyAnswered(s report.State) bool {
 	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, answered)
 }
 
-// standing is "good", "ending" (IDs come from memory, but the worker is no longer held), "quiet" or "none".
+// standing is "good", "ending" (IDs come from memory, but the worker is no longer held) or "none".
 func standing(s report.State) string {
 	l := s.Lease
 	switch {
-	case s.IsQuiet():
-		return "quiet"
 	case l.Reserve <= 0, nobodyAnswered(s):
 		return "none"
 	case l.Held:

@@ -17,11 +17,6 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			func(*report.State) {},
 			"Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
 		},
-		"quiet": {
-			func(s *report.State) { s.QuietSince = now.Add(-3 * time.Minute); rests(s) },
-			"Quiet since " + instant(now.Add(-3*time.Minute)) + ", for 3 min: no worker is held, and PostgreSQL is " +
-				"asked nothing until a client needs IDs",
-		},
 		"renewals fail, IDs go on": {
 			func(s *report.State) {
 				s.Lease.Renewed, s.Lease.Reserve = now.Add(-41*time.Second), 15*time.Second

@@ -69,7 +69,7 @@ func Warnings(s report.State) []Warning {
 // leaseWarnings say why there is no lease. The reasons gate and none_free have their own warnings.
 func leaseWarnings(s report.State) []Warning {
 	l := s.Lease
-	if l.Held || s.Draining || s.IsQuiet() || l.Reason == fault.Gate || l.Reason == fault.NoneFree {
+	if l.Held || s.Draining || l.Reason == fault.Gate || l.Reason == fault.NoneFree {
 		return nil
 	}
 	w := Warning{
@@ -272,7 +272,7 @@ func functionWarnings(s report.State) []Warning {
 func databaseWarnings(s report.State) []Warning {
 	var all []Warning
 	for _, d := range s.Databases {
-		if d.IDs == "none" && !s.IsQuiet() {
+		if d.IDs == "none" {
 			all = append(all, Warning{
 				Kind: "database", Severe: nobodyAnswered(s), Why: d.IDsWhy, Commands: []string{showStatus},
 				What: fmt.Sprintf("Sessions to database %s get no IDs from memory.", oneLine(d.Name)),

@@ -111,10 +111,6 @@ func TestANodeInGoodHealthHasNoWarning(t *testing.T) {
 		"the second that a function may be ahead": func(s *report.State) { s.Workers.FunctionAhead = time.Second },
 		"a gate that has opened":                  func(s *report.State) { s.Workers.Opens = now.Add(-time.Second) },
 		"a table that was not read yet":           func(s *report.State) { s.Workers = report.Workers{} },
-		"a proxy that is quiet": func(s *report.State) {
-			s.QuietSince, s.Workers, s.Upstreams.Hosts = now, report.Workers{}, make([]report.UpstreamHost, 2)
-			rests(s)
-		},
 		"a worker that was lost long ago": func(s *report.State) {
 			s.Lease.Lost, s.Lease.LostAt = "it was retired", now.Add(-time.Hour)
 		},

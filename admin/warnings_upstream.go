@@ -10,7 +10,7 @@ import (
 // primaryWarnings warn that no host is the primary, and of hosts that do not answer properly.
 func primaryWarnings(s report.State) []Warning {
 	hosts := s.Upstreams.Hosts
-	if hosts == nil || s.Draining || s.IsQuiet() {
+	if hosts == nil || s.Draining {
 		return nil
 	}
 	said := make([]string, len(hosts))

@@ -126,11 +126,6 @@ func Rows(host string) []Row {
 			Help: "how long open transactions may go on after the first signal to stop",
 		},
 		{
-			Name: "quiet-after", To: func(g *Given) any { return &g.QuietAfter },
-			Help: "for a PostgreSQL that sleeps: ask it nothing once nobody has drawn or logged in for so long, " +
-				"until the next client; 0 for never",
-		},
-		{
 			Name: "admin-listen", To: func(g *Given) any { return &g.AdminListen },
 			Group: OperationGroup, File: true,
 			Help: "address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket " +

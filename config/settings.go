@@ -66,9 +66,6 @@ type Settings struct {
 	Window time.Duration
 	// DrainTimeout is how long open transactions may go on when Run ends. Zero: they end at once.
 	DrainTimeout time.Duration
-	// QuietAfter is how long nobody draws or logs in until the node releases its worker and asks PostgreSQL nothing any
-	// more. The next client ends that. Zero: never; else at least 1 s.
-	QuietAfter time.Duration
 	// Limits bound the clients.
 	Limits Limits
 	// IDDatabase is a database whose sessions need no PostgreSQL. The zero value means none.
@@ -97,9 +94,6 @@ type Settings struct {
 	// LinesLost is how many lines the handler has dropped instead of waiting. Nil: it drops none.
 	LinesLost func() int64
 }
-
-// leastQuiet is the shortest QuietAfter. Less would be over before a client that has logged in draws its first ID.
-const leastQuiet = time.Second
 
 // longestName is the longest name of a node in characters, as its column has it.
 const longestName = 255
@@ -233,10 +227,6 @@ func (s *Settings) checkLease() error {
 	}
 	if s.DrainTimeout < 0 {
 		all = append(all, wrong("drain-timeout", "--drain-timeout is %v; expected 0 or more", s.DrainTimeout))
-	}
-	if s.QuietAfter != 0 && s.QuietAfter < leastQuiet {
-		all = append(all, wrong("quiet-after", "--quiet-after is %v; expected at least %v, such as 5m, or 0 for never",
-			s.QuietAfter, leastQuiet))
 	}
 	return errors.Join(all...)
 }

@@ -17,7 +17,7 @@ import (
 // askTimeout limits a question to the lease database, its login included.
 const askTimeout = 5 * time.Second
 
-// Settings of a holder. FirstWindow, Datacenter, Former and Wrap are optional.
+// Settings of a holder. FirstWindow, Datacenter and Wrap are optional.
 type Settings struct {
 	Lease   *pgx.ConnConfig // the lease role at the lease database
 	Node    string          // name of the holder, 1 to 255 characters
@@ -27,7 +27,6 @@ type Settings struct {
 	Window      time.Duration // how far ahead of now a renewal reserves
 	FirstWindow time.Duration // the same right after an acquisition; 0: that of package lease
 	Datacenter  *int          // lease only workers of this datacenter; nil: any
-	Former      *lease.Keeper // the one that this process had before, which has ended; nil: none
 
 	Rules fresh.Rules                           // of its connections; Age and Now are set
 	Clock func(unit time.Duration) *lease.Clock // makes the clock of IDs
@@ -63,7 +62,7 @@ func (s Settings) New(ns namespace.Namespace) (*generator.Generator, *lease.Keep
 	}
 	keeper, err := lease.NewKeeper(lease.Settings{
 		Namespace: ns.ID, Store: store, Issuer: issuer, Clock: clock,
-		Node: s.Node, Address: s.Address, Version: s.Version, Range: workers, Former: s.Former,
+		Node: s.Node, Address: s.Address, Version: s.Version, Range: workers,
 		Window: s.Window, FirstWindow: s.FirstWindow, Suspicion: rules.Suspicion, Log: s.Log,
 		Explain: connstring.Explain, Without: s.Without,
 	})

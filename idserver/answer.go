@@ -27,7 +27,6 @@ type source struct {
 	ids         *draw.Room
 	segments    Segments // nil: there are no numbers of tags
 	unavailable func(error) fault.Error
-	retry       func(context.Context) bool // after a draw that has failed
 }
 
 // patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
@@ -43,22 +42,15 @@ type draws struct {
 // draw takes n IDs, or up to n numbers of the tag if tag is not nil, in place of what was drawn before. It returns how
 // many it took: at least one.
 func (d *draws) draw(tag []byte, n int) (drawn int, err error) {
-	drawn, err = d.drawOnce(tag, n)
-	if err != nil && d.retry(d.ctx) {
-		drawn, err = d.drawOnce(tag, n)
+	if drawn = n; tag != nil {
+		drawn, err = d.drawNumbers(tag, n)
+	} else {
+		_, err = d.ids.Draw(d.ctx, patience, n, &d.drawn)
 	}
 	if err != nil {
 		return 0, d.forClient(err)
 	}
 	return drawn, nil
-}
-
-func (d *draws) drawOnce(tag []byte, n int) (drawn int, err error) {
-	if tag != nil {
-		return d.drawNumbers(tag, n)
-	}
-	_, err = d.ids.Draw(d.ctx, patience, n, &d.drawn)
-	return n, err
 }
 
 func (d *draws) drawNumbers(tag []byte, n int) (drawn int, err error) {

@@ -38,7 +38,7 @@ func TestAnAnswerThatWaitsInVainIsToldByWhoeverHadNothing(t *testing.T) {
 					asked = err
 					return fault.New("57P03", "told", "hint")
 				}
-				d := draws{ctx: t.Context(), source: &source{draw.New(hungIDs{}, nil), hung{}, unavailable, never}}
+				d := draws{ctx: t.Context(), source: &source{draw.New(hungIDs{}, nil), hung{}, unavailable}}
 				_, err := d.draw(tag, 1)
 				if told := fault.New("57P03", "told", "hint"); err != told ||
 					!errors.Is(asked, context.DeadlineExceeded) {

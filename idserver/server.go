@@ -1,7 +1,6 @@
 package idserver
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,9 +31,6 @@ type Settings struct {
 	Segments Segments
 	// Unavailable turns an error of IDs or Segments into what the client reads: 57P03 if waiting helps. Required.
 	Unavailable func(error) fault.Error
-	// Retry is called after a draw that has failed. It may wait until ctx ends, and says whether to draw once more.
-	// Nil: never.
-	Retry func(ctx context.Context) bool
 	// Parameters are the parameters that the real server last reported after a login: server_version and others that
 	// drivers read. Required.
 	Parameters func() map[string]string
@@ -87,7 +83,7 @@ func New(s Settings) (*Server, error) {
 		return nil, errors.New("idserver settings lack Unavailable or Parameters; both are required")
 	}
 	v := &Server{
-		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable, s.Retry},
+		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable},
 		now: time.Now, slots: slots{ofUser: make(map[string]int)},
 		attempts: attempts.New(time.Now()), loginTimes: frontend.NewTimes(),
 	}
@@ -96,9 +92,6 @@ func New(s Settings) (*Server, error) {
 	v.lastPID.Store(rand.Uint32())
 	v.shown = recent.New(time.Second, v.show)
 	v.database = state.Database{Name: s.Database, Console: newConsole(s.Console, v.sessionsTable)}
-	if s.Retry == nil {
-		v.source.retry = never
-	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
@@ -107,9 +100,6 @@ func New(s Settings) (*Server, error) {
 	}
 	return v, nil
 }
-
-// never is Settings.Retry of a server whose draws are not tried again.
-func never(context.Context) bool { return false }
 
 // Change replaces MaxSessions, IdleTimeout, MaxAge and Method. It ends no session.
 func (v *Server) Change(s Settings) error {

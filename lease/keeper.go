@@ -39,9 +39,6 @@ type Settings struct {
 
 	Range Range // which workers may be held: those of a datacenter; zero: all
 
-	// Former is the keeper that this process had before, and whose Run has returned: its statistics go on. Nil: none.
-	Former *Keeper
-
 	// how far ahead to reserve, so how long the database may be away; default 60 s; at most the namespace's max_window
 	Window time.Duration
 	// the window right after an acquisition, which each renewal doubles; default 5 s, at most Window
@@ -120,9 +117,6 @@ func NewKeeper(s Settings) (*Keeper, error) {
 		},
 	}
 	k.issued.Store(new(issued))
-	if s.Former != nil {
-		k.record = s.Former.record.next(s.Clock.Monotonic() - s.Former.clock.Monotonic())
-	}
 	return k, nil
 }
 

@@ -120,15 +120,9 @@ func run(t *testing.T, k *Keeper, check func(k *Keeper)) {
 func keeperOf(t *testing.T, s *script) *Keeper {
 	t.Helper()
 	s.start = time.Now()
-	return keeperAfter(t, s, nil)
-}
-
-// keeperAfter makes a keeper that follows another one; nil: it is the first.
-func keeperAfter(t *testing.T, s *script, former *Keeper) *Keeper {
-	t.Helper()
 	k, err := NewKeeper(Settings{
 		Namespace: "n", Store: s, Issuer: s, Clock: NewClock(time.Millisecond), Node: "node", Version: "v",
-		Jitter: func() float64 { return 0.5 }, Former: former,
+		Jitter: func() float64 { return 0.5 },
 	})
 	if err != nil {
 		t.Fatal(err)

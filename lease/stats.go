@@ -67,17 +67,6 @@ func newRecord() *record {
 	}
 }
 
-// next is the record of a keeper that follows one that has ended. Its clock shows so much more.
-func (r *record) next(more time.Duration) *record {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.stats
-	s.Lease.Renewals, s.Lease.Acquisitions = maps.Clone(s.Lease.Renewals), maps.Clone(s.Lease.Acquisitions)
-	s.Acknowledged, s.LostAt, s.ForgottenAt = s.Acknowledged+more, s.LostAt+more, s.ForgottenAt+more
-	s.Cause, s.Opens = nil, 0
-	return &record{renewalTimes: r.renewalTimes, stats: s}
-}
-
 // Stats returns the present state. It is safe for concurrent use, also while Run waits for the database.
 func (k *Keeper) Stats() Stats {
 	r := k.record

@@ -112,25 +112,3 @@ func TestStatsSayHowFarIDsAreAheadOfADatabaseWhoseClockWasSetBack(t *testing.T) 
 		}
 	})
 }
-
-func TestStatsGoOnWithTheNextKeeperOfAProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{}
-		first := keeperOf(t, s)
-		run(t, first, func(*Keeper) {})
-		acknowledged := func(k *Keeper) time.Duration { st := k.Stats(); return st.At - st.Acknowledged }
-		time.Sleep(time.Hour)
-		second := keeperAfter(t, s, first)
-		if ago := acknowledged(second); ago != acknowledged(first) || ago < time.Hour {
-			t.Errorf("the first keeper's last acknowledgement was %v ago", ago)
-		}
-		run(t, second, func(*Keeper) {
-			if st := second.Stats(); st.Lease.Acquisitions["ok"] != 2 || !st.Lease.Held || st.Lease.Reserve <= 0 {
-				t.Errorf("with the second worker: %+v", st)
-			}
-		})
-		if st := first.Stats(); st.Lease.Acquisitions["ok"] != 1 || st.Lease.Held {
-			t.Errorf("the first keeper counts what the second does: %+v", st)
-		}
-	})
-}

@@ -20,7 +20,6 @@
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
 //	upstream.go      how the lease role reaches the upstream
 //	primary.go       its hosts, and which is the primary, with --upstream-primary
-//	quiet.go         whether clients need the node
 //	admin.go         the operators' side
 //	clock*.go        the machine's clocks
 //	id_join.go       the ID database, joined
@@ -66,22 +65,6 @@
 //   - another primary
 //   - a look finds another place, or segments find another database
 //
-// # Quiet
-//
-// With QuietAfter, a node that no client needs asks PostgreSQL nothing. All that does ask runs in periods (Node.awake):
-//
-//	          ┌──────── awake: supply, watch, numbers, accounts, primary ───────┐
-//	start ───▶│ nobody has drawn or logged in for QuietAfter: all of it ends    │
-//	          └───────────▲──────────────────────────────────────────┬──────────┘
-//	                      │ a client asks for a session, or draws    ▼
-//	                      └─────────────── quiet: no worker, no connection, no judgement
-//
-// So becoming quiet is an end of these parts, and waking is a start of them. Each forgets at its end what it knew:
-// permissions, accounts, the primary, blocks of numbers, the worker table. Sessions stay, and so does what they count.
-// A session needs nothing of it to be relayed. A draw in the ID database waits for the next period.
-//
-// Answers from memory keep the node awake. They are counted where they are given anyway, so an ID costs no more.
-//
 // # What may change
 //
 // Reload takes limits, TLS, the rules of the ID database, the list of databases and the lease role's password from new
@@ -113,21 +96,17 @@
 //  6. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
 //  7. State waits for nobody: not for the lease database, the upstream, or others who ask them at that moment.
 //  8. A Reload with an error changes nothing. One without ends no session.
-//  9. A node that is quiet holds no worker, has no connection of its own, and asks nothing. Nothing that it knew before
-//     is answered after that.
-//  10. A client that comes to a quiet node wakes it, at whatever moment.
 //
 // # Goroutines
 //
 // Run starts one for each part, and waits for all of them:
 //
 //   - Serve of the proxy, which starts those of the sessions
-//   - one for the periods, which runs the keeper. In each period it starts these, and waits for them:
+//   - one for all that asks PostgreSQL, which runs the keeper. It starts these, and waits for them:
 //   - the survey, and the watch, one goroutine a database
 //   - the reader of accounts
 //   - a source of segments for each database, with goroutines of its own
 //   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host, and one that waits for another primary
-//   - with QuietAfter, one that finds out whether clients need the node
 //
 // Operators ask in goroutines of their own, and one History at a time opens a connection. While clients wait
 // for IDs, one goroutine draws for them (package draw).

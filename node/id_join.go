@@ -49,9 +49,8 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 
 // idSettings are the settings of its server.
 func (n *Node) idSettings(id *idDatabase, d config.IDDatabase) idserver.Settings {
-	_, retry := n.phase.attendance.hooks()
 	return idserver.Settings{
-		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.supply.unavailable, Retry: retry,
+		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.supply.unavailable,
 		Parameters: id.real.Parameters, Accounts: id.accounts.Last, Console: n.supply.console(),
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
 		Log: n.log,

@@ -14,7 +14,6 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/draw"
 	"pgflurry/fresh"
-	"pgflurry/hint"
 	"pgflurry/logs"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
@@ -31,9 +30,6 @@ const arrivalTime = 5 * time.Second
 
 // connectionAge is the largest age at which the node asks over a connection of its own.
 const connectionAge = 30 * time.Second
-
-// afterFault is the pause before a period begins anew that has ended in an error.
-const afterFault = 10 * time.Second
 
 // A Node is one process of the product: it joins proxy, lease, generator, segments and watch.
 type Node struct {
@@ -84,7 +80,7 @@ func New(s config.Settings) (_ *Node, err error) {
 	}()
 	n := &Node{
 		settings: s, log: slog.New(thinned), endLog: endLog, clock: clock,
-		phase: phase{started: clock.wall(), attendance: newAttendance(s.QuietAfter, clock)},
+		phase: phase{started: clock.wall(), answering: make(chan struct{})},
 	}
 	n.rules = fresh.Rules{
 		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
@@ -167,8 +163,8 @@ func (n *Node) watch(ctx context.Context, ns namespace.Namespace) error {
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
 // Answering is closed once a worker was leased and the watch has judged every database. From then on IDs come from
-// memory in each database with permission. While the node is quiet, it is about the time after that.
-func (n *Node) Answering() <-chan struct{} { return n.phase.attendance.now.Load().answering }
+// memory in each database with permission.
+func (n *Node) Answering() <-chan struct{} { return n.phase.answering }
 
 // Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Call
 // it once.
@@ -189,7 +185,7 @@ func (n *Node) Run(ctx context.Context) error {
 	wrong := make(chan error, 1)
 	parts.Go(func() { n.clock.follow(supplied) })
 	parts.Go(func() {
-		if err := n.attend(supplied); err != nil {
+		if err := n.ask(supplied); err != nil {
 			wrong <- err
 		}
 	})
@@ -222,42 +218,9 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// attend runs one period after the other until ctx ends. Between them the node is quiet. An error of the first one
-// means that the configuration is wrong. It was right if a later one fails: sessions are relayed, and another begins.
-func (n *Node) attend(ctx context.Context) error {
-	for ctx.Err() == nil {
-		first := n.phase.attendance.now.Load().quiet.IsZero()
-		switch err := n.awake(ctx); {
-		case ctx.Err() != nil:
-		case err != nil && first:
-			return err
-		case n.phase.attendance.now.Load().isQuiet():
-			n.supply.forget(&nobody)
-			n.beQuiet(ctx)
-		default:
-			n.supply.forget(&trouble{cause: err.Error(), hint: hint.Of(err)})
-			n.log.Error("a start would end here; calls go to PostgreSQL until another attempt",
-				append([]any{"cause", err, "pause", afterFault}, hint.Fields(hint.Of(err))...)...)
-			fresh.Rest(ctx, afterFault, nil)
-		}
-	}
-	return nil
-}
-
-// beQuiet is the time between two periods.
-func (n *Node) beQuiet(ctx context.Context) {
-	began := n.clock.monotonic()
-	n.log.Info("quiet: no client needs IDs; the worker is released, and PostgreSQL is asked nothing until one does",
-		"unneeded", n.phase.attendance.after, "sessions", n.proxy.Stats().Now)
-	n.phase.attendance.rest(ctx)
-	if ctx.Err() == nil {
-		n.log.Info("awake: a client has come", "quiet", (n.clock.monotonic() - began).Round(time.Millisecond))
-	}
-}
-
-// awake is a period: it runs all that asks PostgreSQL, until ctx ends or no client needs it any more. When it has
-// returned, the worker is released, and no connection is left.
-func (n *Node) awake(ctx context.Context) error {
+// ask runs all that asks PostgreSQL, until ctx ends. When it has returned, the worker is released, and no connection is
+// left. An error means that the configuration is wrong.
+func (n *Node) ask(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -271,27 +234,7 @@ func (n *Node) awake(ctx context.Context) error {
 	if n.id != nil {
 		parts.Go(func() { n.id.accounts.Run(ctx) })
 	}
-	answering := n.phase.attendance.now.Load().answering
-	if n.phase.attendance.after > 0 {
-		parts.Go(func() {
-			n.phase.attendance.last(ctx, n.need)
-			stop()
-		})
-	}
-	return n.supply.run(ctx, answering, n.watch)
-}
-
-// need asks what clients have needed, and how many are logging in. Answers are counted where they are given anyway.
-func (n *Node) need() (is need, loggingIn int) {
-	is.wants = n.phase.attendance.wants.Load()
-	relayed := n.proxy.Stats()
-	is.answers, loggingIn = report.Total(relayed.ByKind), relayed.Open["login"]
-	if n.id != nil {
-		inside := n.id.server.Stats()
-		is.answers += report.Total(inside.ByKind)
-		loggingIn += inside.Open["login"]
-	}
-	return is, loggingIn
+	return n.supply.run(ctx, n.phase.answering, n.watch)
 }
 
 // drain returns when no session is left. It leaves a shared socket to the next process at once. So clients that wait

@@ -37,8 +37,6 @@ func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 		"--window is 10ms":            func(s *config.Given) { s.Window = 10 * time.Millisecond },
 		"--window is 24h0m0.001s":     func(s *config.Given) { s.Window = 24*time.Hour + time.Millisecond },
 		"--drain-timeout is -1s":      func(s *config.Given) { s.DrainTimeout = -time.Second },
-		"--quiet-after is 999ms":      func(s *config.Given) { s.QuietAfter = 999 * time.Millisecond },
-		"--quiet-after is -1s":        func(s *config.Given) { s.QuietAfter = -time.Second },
 		"--max-connections is -1":     func(s *config.Given) { s.Limits.MaxConnections = -1 },
 		"--client-tls-cert":           func(s *config.Given) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
 		"own --listen":                func(s *config.Given) { s.Upstream = own },

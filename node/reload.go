@@ -111,7 +111,6 @@ func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.rules.Suspicion.Raise, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
-	p.Wanted, _ = n.phase.attendance.hooks()
 	if n.id != nil {
 		p.Inside = n.id.server
 	}

@@ -31,7 +31,6 @@ func (n *Node) State() report.State {
 		s.Databases = append(s.Databases, l.State())
 		s.Segments = append(s.Segments, l.Tags()...)
 	}
-	n.phase.attendance.fill(&s)
 	n.supply.fill(&s)
 	if workers := n.supply.surveyed.Load(); workers != nil {
 		s.Workers = *workers

@@ -14,7 +14,7 @@ type phase struct {
 	started           time.Time // by the wall clock
 	configured        atomic.Pointer[configured]
 	serving, draining atomic.Bool
-	attendance        *attendance
+	answering         chan struct{} // closed once there are IDs from memory
 }
 
 // configured is the configuration in use.

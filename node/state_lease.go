@@ -18,11 +18,10 @@ import (
 // A trouble is why there is no worker, or no renewal. The zero value: all is well.
 type trouble struct{ reason, cause, hint string }
 
-// Before the first answers, and while nobody needs a worker, there is none, and nothing is wrong.
+// Before the first answers there is none, and nothing is wrong.
 var (
 	namespaceUnread = trouble{cause: "the namespace was not read yet"}
 	notYetAcquired  = trouble{cause: "the first attempt to get a worker is under way"}
-	nobody          = trouble{cause: "the proxy is quiet, and the next client wakes it"}
 )
 
 // state is a part of State that is cheap enough for many clients: it does not count sessions.

@@ -33,14 +33,14 @@ type supply struct {
 	asking   sync.Mutex // held by the one question for a history
 }
 
-// known is what a node has after it has read its namespace, even while it is quiet.
+// known is what a node has after it has read its namespace.
 type known struct {
 	namespace namespace.Namespace
 	keeper    *lease.Keeper
 }
 
 // run finds the namespace, makes its generator, and keeps it supplied with grants until ctx ends. A look at the
-// databases runs beside it. answering is closed once both give answers from memory, if it is not closed yet. An error
+// databases runs beside it. answering is closed once both give answers from memory. An error
 // means that the configuration is wrong. Faults that may pass are waited for.
 func (u *supply) run(
 	ctx context.Context, answering chan struct{}, look func(context.Context, namespace.Namespace) error,
@@ -85,11 +85,7 @@ func (u *supply) run(
 				return
 			}
 		}
-		select {
-		case <-answering: // by a run before, which has ended in an error
-		default:
-			close(answering)
-		}
+		close(answering)
 	})
 	if surveyPause(u.settings) > 0 {
 		beside.Go(func() { u.newSurvey(keeper).run(ctx) })
@@ -103,23 +99,11 @@ func (u *supply) run(
 	}
 }
 
-// forget ends what a run has left: no generator gives IDs, and what was read of the worker table is old. why says so
-// until the next run.
-func (u *supply) forget(why *trouble) {
-	u.unread.Store(why)
-	u.ids.generator.Store(nil)
-	u.surveyed.Store(nil)
-}
-
 // holder are the settings of the node's generator and keeper.
 func (u *supply) holder() holder.Settings {
-	var former *lease.Keeper
-	if known := u.known.Load(); known != nil {
-		former = known.keeper
-	}
 	return holder.Settings{
 		Lease: u.lease, Node: u.settings.Name, Address: u.address(), Version: u.settings.Version,
-		Window: u.settings.Window, Datacenter: u.settings.Datacenter, Former: former,
+		Window: u.settings.Window, Datacenter: u.settings.Datacenter,
 		Rules: *u.rules, Clock: u.clock.ids, Wall: u.clock.wall, Log: u.log,
 		Flag: "--", Without: "go to PostgreSQL",
 	}

@@ -37,7 +37,6 @@ type sources struct {
 	ids      *draw.Room
 	patience time.Duration
 	whyNot   func(error) Decline // nil: DeclineNoLease in each case
-	wanted   func()
 	buffers  *frame.Buffers
 	counters *counters
 }
@@ -328,5 +327,4 @@ func (s *sources) decline(err error, statements int) {
 // declined counts statements that could be answered, and go to upstream.
 func (s *sources) declined(why Decline, statements int) {
 	s.counters.declined[why].Add(int64(statements))
-	s.wanted()
 }

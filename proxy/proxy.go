@@ -47,10 +47,6 @@ type Settings struct {
 	// WhyNot turns an error of IDs or Segments into the reason why a statement is not answered. Nil stands for
 	// DeclineNoLease in each case. It is called concurrently.
 	WhyNot func(error) Decline
-	// Wanted is called when a client asks for a session, before the proxy connects to upstream for it. It is also
-	// called when a statement that could be answered goes to upstream. Nil: nobody wants to know. It is called
-	// concurrently, and must not wait.
-	Wanted func()
 	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A
 	// session counts from before the proxy connects to upstream until both its connections are closed. Cancel requests
 	// have a limit of their own. If all places are taken, a session that has not logged in gives way as under
@@ -137,7 +133,7 @@ func New(s Settings) (*Proxy, error) {
 		inside:   s.Inside, lost: s.UpstreamLost, counters: newCounters(),
 		trusting: s.UnixUpstreamTrustsClients,
 	}
-	p.sources = sources{s.IDs, cmp.Or(s.patience, patience), s.WhyNot, s.Wanted, frame.NewBuffers(), &p.counters}
+	p.sources = sources{s.IDs, cmp.Or(s.patience, patience), s.WhyNot, frame.NewBuffers(), &p.counters}
 	p.registry.Begin()
 	p.limits = admission.New(&p.conns)
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -150,9 +146,6 @@ func New(s Settings) (*Proxy, error) {
 	}
 	if p.segments == nil {
 		p.segments = func(string) Segments { return nil }
-	}
-	if s.Wanted == nil {
-		p.sources.wanted = func() {}
 	}
 	if p.lost == nil {
 		p.lost = func() {}

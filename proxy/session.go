@@ -90,9 +90,6 @@ func (p *Proxy) begin(c *connection) engine {
 		}
 		return nil
 	}
-	if !packet.cancel {
-		p.sources.wanted()
-	}
 	switch {
 	case p.cancelsInside(packet):
 		return nil

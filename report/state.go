@@ -14,10 +14,6 @@ type State struct {
 
 	LinesLost int64 // lines of the log that a slow reader lost
 
-	// With --quiet-after, nobody may need IDs for a while. Then the node holds no worker and asks PostgreSQL nothing.
-	QuietSince time.Time // zero: it is awake
-	Woken      time.Time // when a client ended the last such while; zero: there was none
-
 	Listening bool // clients are accepted
 	Draining  bool
 
@@ -39,9 +35,6 @@ type State struct {
 	Reloaded    time.Time
 	NotReloaded string
 }
-
-// IsQuiet says that no client needs the node. The next one is served.
-func (s State) IsQuiet() bool { return !s.QuietSince.IsZero() }
 
 // Namespace is the ID space. The zero value: not read yet.
 type Namespace struct {

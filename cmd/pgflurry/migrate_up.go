@@ -18,7 +18,7 @@ type upFlags struct {
 	join                       string
 	newNamespace, moved, copy  bool
 	freshWorker, joinsComplete bool
-	noOtherDraws          bool
+	noOtherDraws               bool
 	maxWindow                  time.Duration
 	restart, newServer         string
 	afterID                    int64

@@ -257,33 +257,6 @@ func TestNoAlertFiresAtAnOrdinaryRestart(t *testing.T) {
 	judgeQuiet(t, phase{before, steady}, phase{down(), 1}, phase{after, faulty})
 }
 
-func TestNoAlertFiresWhileAProxyIsQuietAndItsProbesTakeTheNextClient(t *testing.T) {
-	t.Parallel()
-	direct := server.Migrated(t)
-	o := operate(t, direct, "quiet", "--quiet-after", "1s", "--upstream-primary", "--id-database", "ids",
-		"--id-auth", "trust")
-	quiet := o.shows("that it is quiet", func(of func(string) float64) bool {
-		return of("quiet_since_timestamp_seconds") > 0 && of("lease_held") == 0 && of(`ready{path="/readyz"}`) == 1
-	})
-	judgeQuiet(t, phase{quiet, faulty}, phase{quiet, faulty})
-	for _, flag := range []string{"--ready", "--ids", "--id-database"} {
-		if code, said := o.health(flag); code != 0 {
-			t.Errorf("health %s: %d, %s", flag, code, said)
-		}
-	}
-	if _, page := o.get("/"); !strings.Contains(page, "Quiet since") {
-		t.Errorf("the status page says nothing of it:\n%s", page)
-	}
-	if again := o.scrape(); again.samples["pgflurry_quiet_since_timestamp_seconds"] !=
-		quiet.samples["pgflurry_quiet_since_timestamp_seconds"] {
-		t.Errorf("operators have woken it:\n%s", again.ours())
-	}
-	server.Connect(t, o.URL)
-	o.shows("that it is awake", func(of func(string) float64) bool {
-		return of("quiet_since_timestamp_seconds") == 0 && of("lease_held") == 1
-	})
-}
-
 func TestAlertConnectsFailFiresWhereThePortOfPostgreSQLIsWrong(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)

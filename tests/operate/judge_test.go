@@ -146,14 +146,13 @@ func plain(name string) string {
 
 // held is one sample for all steps of a phase, which rises by so much at each. promtool's clock begins in 1970. So a
 // timestamp keeps its distance from the scrape, counted from that beginning. Timestamps that go on do so until their
-// alert fires, or the proxy is quiet.
+// alert fires.
 func (p phase) held(name string, begin int, by float64, firing []string) string {
 	value := p.samples[name]
 	if strings.HasSuffix(plain(name), "_timestamp_seconds") {
 		value += (time.Duration(begin) * step).Seconds() - float64(p.at.UnixMilli())/1000
 	}
-	_, quiet := p.samples["pgflurry_quiet_since_timestamp_seconds"]
-	if alert, is := goesOn[plain(name)]; is && !quiet && !slices.Contains(firing, alert) {
+	if alert, is := goesOn[plain(name)]; is && !slices.Contains(firing, alert) {
 		by = step.Seconds()
 	}
 	return fmt.Sprintf("%v+%vx%d", value, by, p.steps)
