@@ -1,6 +1,6 @@
 # Short names for the stages of .ci/run, which defines them.
 .PHONY: ci nightly lint tests mutants versions fuzz demo packages vulnerabilities images fresh_root fresh_whole
-.PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha
+.PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha profile
 .PHONY: release module notices
 
 # What only people can decide about a release. "make release" names what is missing; docs/release.md explains each.
@@ -20,6 +20,11 @@ nightly:
 lint tests mutants versions fuzz demo packages vulnerabilities images fresh_root fresh_whole:
 	.ci/run $@
 
+# What takes how long: the processor seconds of each package, and the slowest tests. ARGS="-tags full ./..." for all.
+ARGS ?= ./...
+profile:
+	go run ./tests/profile $(ARGS)
+
 # The suites that face a server, on PostgreSQL 16 to 19 from packages of npm and Debian.
 test-versions:
 	tests/versions
@@ -29,24 +34,24 @@ test-clients:
 	tests/clients/install all
 	tests/frameworks/install all
 	tests/printed/tools/install
-	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
-	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/frameworks -update
-	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/printed
-	PGFLURRY_TEST_CLIENTS=all go test -count=1 ./tests/ahead
+	PGFLURRY_TEST_CLIENTS=all go test -tags full -count=1 -timeout 20m ./tests/clients -update
+	PGFLURRY_TEST_CLIENTS=all go test -tags full -count=1 -timeout 20m ./tests/frameworks -update
+	PGFLURRY_TEST_CLIENTS=all go test -tags full -count=1 -timeout 20m ./tests/printed
+	PGFLURRY_TEST_CLIENTS=all go test -tags full -count=1 ./tests/ahead
 
 # pgx's own tests, directly and through the proxy: each must end in the same way.
 test-pgx:
-	PGFLURRY_TEST_PGX=1 go test -count=1 -timeout 30m -v -run Pgx ./tests/clients
+	PGFLURRY_TEST_PGX=1 go test -tags full -count=1 -timeout 30m -v -run Pgx ./tests/clients
 
 # Proxies and function under one fault after another, until 10^9 IDs are compared or SOAK is over.
 SOAK ?= 2h
 soak:
-	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run StormOfSwitches ./tests/faults
+	PGFLURRY_TEST_STORM=$(SOAK) go test -tags full -count=1 -timeout 0 -v -run StormOfSwitches ./tests/faults
 
 # Faults for deploy/ha on machines of its own. HA is the total time. HA_FLAGS="-ha.failovers 200" may end it earlier.
 HA ?= 3m
 ha:
-	PGFLURRY_TEST_HA=$(HA) go test -count=1 -timeout 0 -v ./tests/ha $(HA_FLAGS)
+	PGFLURRY_TEST_HA=$(HA) go test -tags full -count=1 -timeout 0 -v ./tests/ha $(HA_FLAGS)
 
 # The figures of docs/uniqueness.md: take-over, PostgreSQL away, the cost of a lease.
 measure-lease:

@@ -103,6 +103,7 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 // In some modes of pgx the proxy forwards a call whose number is a parameter, and PostgreSQL's function answers.
 // docs/drawing-ahead.md says which. So client.Pgx writes the number into the text.
 func TestInWhichModesOfPgxTheFunctionGivesIDsWhoseNumberIsAParameter(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	for mode, fromFunction := range map[string]bool{
 		"exec": true, "cache_describe": true, "cache_statement": false,
@@ -117,6 +118,7 @@ func TestInWhichModesOfPgxTheFunctionGivesIDsWhoseNumberIsAParameter(t *testing.
 }
 
 func TestManyGoroutinesDrawInFewStatements(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	p := pool(t, client.Pgx(connections(t, s.URL)), patient)
 	before := s.drawn(t)
@@ -149,6 +151,7 @@ func TestManyGoroutinesDrawInFewStatements(t *testing.T) {
 }
 
 func TestAProxyThatIsReplacedIsNotNoticed(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	sources := map[string]client.Source{
 		"pgx": client.Pgx(connections(t, s.URL)), "database/sql": client.SQL(database(t, s.URL)),
@@ -170,6 +173,7 @@ func TestAProxyThatIsReplacedIsNotNoticed(t *testing.T) {
 }
 
 func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	p := pool(t, client.Pgx(connections(t, s.URL)), client.Settings{MaxBatch: 64, Timeout: server.Patience})
 	var drawn atomic.Int64
@@ -211,6 +215,7 @@ func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
 }
 
 func TestWithoutAProxyTheErrorSaysWhatWasTriedAndTheNextCallDrawsAgain(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	p := pool(t, client.Pgx(connections(t, s.URL+"&connect_timeout=5")), client.Settings{Timeout: server.Patience})
 	s.record(t, next(t, p))
@@ -225,6 +230,7 @@ func TestWithoutAProxyTheErrorSaysWhatWasTriedAndTheNextCallDrawsAgain(t *testin
 }
 
 func TestDrawsGoOnWhilePostgreSQLIsSilent(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	if err := migrations.Up(t.Context(), url, migrations.Settings{}); err != nil {
@@ -243,6 +249,7 @@ func TestDrawsGoOnWhilePostgreSQLIsSilent(t *testing.T) {
 }
 
 func TestWithoutAProxyTheFunctionGivesTheIDs(t *testing.T) {
+	t.Parallel()
 	p := pool(t, client.Pgx(connections(t, server.Migrated(t))), patient)
 	ids, err := p.NextN(t.Context(), 12_345)
 	if err != nil {
@@ -256,6 +263,7 @@ func TestWithoutAProxyTheFunctionGivesTheIDs(t *testing.T) {
 }
 
 func TestADatabaseWithoutTheFunctionIsToldFromOthers(t *testing.T) {
+	t.Parallel()
 	p := pool(t, client.Pgx(connections(t, server.Database(t))), patient)
 	if id, err := p.Next(t.Context()); err == nil || !strings.Contains(err.Error(), `"pgflurry migrate up" makes`) {
 		t.Errorf("Next gave %d, %v", id, err)
@@ -265,6 +273,7 @@ func TestADatabaseWithoutTheFunctionIsToldFromOthers(t *testing.T) {
 // The pool has no connection left for a draw, because a transaction of the program holds the only one. The call ends
 // with its context.
 func TestACallThatCannotHaveAConnectionEndsByItsContext(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	only := connections(t, url+"&pool_max_conns=1")
 	tx, err := only.Begin(t.Context())
@@ -308,6 +317,7 @@ func insertOrder(ctx context.Context, db *pgxpool.Pool, ids *client.Pool, names 
 // snippet: end
 
 func TestRowsGetTheIDsThatWereDrawnForThem(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	db := connections(t, s.URL)
 	keys, err := insertOrder(t.Context(), db, pool(t, client.Pgx(connections(t, s.URL)), patient), []string{"a", "b"})

@@ -19,6 +19,7 @@ const page = "../../docs/drawing-ahead.md"
 var quoted = regexp.MustCompile("(?s)<!-- (\\S+)( snippet)? -->\n```(\\w+)\n(.*?)```\n")
 
 func TestThePageShowsTheCodeThatRan(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -91,6 +91,7 @@ func run(t *testing.T, command string, arguments ...string) {
 }
 
 func TestEachRecipeDrawsInBatchesAndGivesNoIDTwice(t *testing.T) {
+	t.Parallel()
 	deeds.Wanted(t)
 	all, s := t, serve(t)
 	for _, r := range recipes {

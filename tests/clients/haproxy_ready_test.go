@@ -13,6 +13,7 @@ import (
 )
 
 func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	page := pageBlock(t, "haproxy.cfg")
 	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
@@ -48,6 +49,7 @@ func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 }
 
 func TestHAProxyChoosesNoProxyThatIsCutOffFromPostgreSQL(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	page := pageBlock(t, "haproxy.cfg")
 	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")

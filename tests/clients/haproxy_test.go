@@ -122,6 +122,7 @@ func started(p *program.Proxy) string {
 }
 
 func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
 	server.Exec(t, direct, itemSQL)
@@ -172,6 +173,7 @@ func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *t
 }
 
 func TestAHealthCheckThatOnlyConnectsIsSilentToo(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "probed")
 	before := started(p)
@@ -194,6 +196,7 @@ func TestAHealthCheckThatOnlyConnectsIsSilentToo(t *testing.T) {
 }
 
 func TestHAProxysOwnCheckOfPostgreSQLPassesAndIsSilent(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "checked")
 	before := started(p)
@@ -209,6 +212,7 @@ func TestHAProxysOwnCheckOfPostgreSQLPassesAndIsSilent(t *testing.T) {
 }
 
 func TestHAProxysHeaderOfTheClientsAddressIsRefusedInASentence(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "header")
 	b := balance(t, direct, []*program.Proxy{p, p}, "send-proxy")

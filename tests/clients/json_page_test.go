@@ -14,6 +14,7 @@ import (
 
 // This test runs each statement of the page. The comment behind a statement is its result.
 func TestTheSQLOfThePageGivesWhatStandsBehindIt(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, authorsSQL)
 	conn := server.Connect(t, url)
@@ -34,6 +35,7 @@ func TestTheSQLOfThePageGivesWhatStandsBehindIt(t *testing.T) {
 
 // This test lets Node evaluate each expression of the page. The comment behind an expression is its value.
 func TestTheJavaScriptOfThePageGivesWhatStandsBehindIt(t *testing.T) {
+	t.Parallel()
 	deeds.Wanted(t)
 	command := exec.CommandContext(server.Within(t), "node", sourceFlag(t), "node/page_of_json.js")
 	input, err := json.Marshal(deeds.Blocks(t, jsonPage, "js"))
@@ -47,6 +49,7 @@ func TestTheJavaScriptOfThePageGivesWhatStandsBehindIt(t *testing.T) {
 }
 
 func TestThePageOfJSONShowsCodeThatRuns(t *testing.T) {
+	t.Parallel()
 	page := read(t, jsonPage)
 	for file, names := range map[string][]string{
 		"node/ids_in_json.js": {"whole", "pg", "postgres"}, "json_test.go": {"go"},

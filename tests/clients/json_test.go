@@ -165,6 +165,7 @@ const jsonHead = "| driver | version | a `bigint` | its row, encoded as JSON | t
 	"|---|---|---|---|---|\n"
 
 func TestWhatDriversMakeOfAnIDIsWhatThePageSays(t *testing.T) {
+	t.Parallel()
 	deeds.Wanted(t)
 	url := server.Migrated(t)
 	server.Exec(t, url, authorsSQL)

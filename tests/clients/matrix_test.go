@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the results into docs/clients.md 
 func TestMain(m *testing.M) { program.Main(m) }
 
 func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
+	t.Parallel()
 	deeds.Wanted(t)
 	m := newMatrix(t)
 	proxied := m.serve(t, m.direct, "matrix")

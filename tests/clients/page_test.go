@@ -191,6 +191,7 @@ func comparePage(t *testing.T, seen tables) {
 
 // This test needs no driver.
 func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
+	t.Parallel()
 	shown := slices.Sorted(slices.Values(slices.Concat(idDeeds, otherDeeds)))
 	done := slices.Sorted(slices.Values(allDeeds))
 	if !slices.Equal(shown, done) {
@@ -208,6 +209,7 @@ func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
 }
 
 func TestSnippetsOfThePageAreThoseOfTheProgramsThatRun(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(pagePath)
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type outcome struct {
 }
 
 func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("PGFLURRY_TEST_PGX") != "1" {
 		t.Skip("PGFLURRY_TEST_PGX is not 1: make test-pgx runs pgx's own tests")
 	}

@@ -27,6 +27,7 @@ func pooled(t *testing.T, connections int, settings ...string) (bouncer, proxied
 }
 
 func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *testing.T) {
+	t.Parallel()
 	bouncer, proxied := pooled(t, 5, "pool_mode = session")
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
@@ -39,6 +40,7 @@ func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *tes
 }
 
 func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutTheProxy(t *testing.T) {
+	t.Parallel()
 	settings := []string(nil)
 	modes := []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe}
 	if knowsStatements(t) {
@@ -70,6 +72,7 @@ func knowsStatements(t *testing.T) bool {
 // connection, and the next transaction may run on another. Through the proxy the same holds for all statements except
 // draws, which need no server connection.
 func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t *testing.T) {
+	t.Parallel()
 	settings, expected := []string(nil), "26000"
 	if knowsStatements(t) {
 		settings, expected = namedStatements, ""
@@ -110,6 +113,7 @@ func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t
 }
 
 func TestPgBouncerInFrontOfTheProxyGivesIDsFromItsMemoryToo(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Exec(t, direct, itemSQL)
 	bouncer := server.Pooler(t, program.Serve(t, direct, "behind").URL, 2)
@@ -117,6 +121,7 @@ func TestPgBouncerInFrontOfTheProxyGivesIDsFromItsMemoryToo(t *testing.T) {
 }
 
 func TestInFrontOfPgBouncerInStatementModeLeaseAndIDsWorkAndTransactionsAreRefusedByIt(t *testing.T) {
+	t.Parallel()
 	_, proxied := pooled(t, 2, "pool_mode = statement")
 	conn := server.Connect(t, proxied+"&default_query_exec_mode=exec")
 	fromMemory(t, []string{fmt.Sprint(server.Value[int64](t, conn, draw))})

@@ -60,6 +60,7 @@ func found(t *testing.T, url, name string) account.Account {
 }
 
 func TestAClientIsAddedListedExpiredAndRemoved(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	run(t, clients(url, "list")...).prints(t, "no client may log in", "pgflurry clients add")
 	told(t, "sesame\n", clients(url, "add", "shop", "--connection-limit", "5", "--valid-until",
@@ -92,6 +93,7 @@ type listed struct {
 }
 
 func TestAListOfClientsForProgramsHasEveryKeyAndNoSecret(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	if empty := read[[]listed](t, run(t, clients(url, "list", "--json")...)); len(empty) != 0 {
 		t.Errorf("nobody is listed as %+v", empty)
@@ -116,6 +118,7 @@ func TestAListOfClientsForProgramsHasEveryKeyAndNoSecret(t *testing.T) {
 }
 
 func TestAClientThatIsThereIsChangedOnlyWhenThatIsSaid(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	told(t, "sesame\n", clients(url, "add", "shop", "--connection-limit", "5")...).is(t, 0)
 	before := found(t, url, "shop")
@@ -133,6 +136,7 @@ func TestAClientThatIsThereIsChangedOnlyWhenThatIsSaid(t *testing.T) {
 }
 
 func TestAVerifierOfPostgreSQLIsTakenAndNothingElseInItsPlace(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "SET password_encryption = 'scram-sha-256'; CREATE ROLE pasted LOGIN PASSWORD 'sesame'")
@@ -165,6 +169,7 @@ func TestAVerifierOfPostgreSQLIsTakenAndNothingElseInItsPlace(t *testing.T) {
 }
 
 func TestWhatNobodyCanBeCalledOrGivenIsRefused(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	for _, c := range []struct {
 		line []string
@@ -189,6 +194,7 @@ func TestWhatNobodyCanBeCalledOrGivenIsRefused(t *testing.T) {
 }
 
 func TestTheRoleOfALeaseListsClientsAndChangesNone(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	as := server.Role(t, url, "lists_clients")
 	run(t, clients(as, "list")...).is(t, 1, "may not", "grant_lease('lists_clients')")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCloseEndsAllIDsAndWaitsForTheGrantsOfProxies(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	held(t, conn)
@@ -49,6 +50,7 @@ func TestCloseEndsAllIDsAndWaitsForTheGrantsOfProxies(t *testing.T) {
 }
 
 func TestASignalEndsTheWaitOfCloseAndTheDatabaseStaysClosed(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	held(t, conn)
@@ -63,6 +65,7 @@ func TestASignalEndsTheWaitOfCloseAndTheDatabaseStaysClosed(t *testing.T) {
 
 // A gate that is closed says that the rows may lack grants. So does a server that has just started.
 func TestCloseWaitsForGrantsThatTheRowsMayHaveForgotten(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + '1 min')")
@@ -81,6 +84,7 @@ func TestCloseWaitsForGrantsThatTheRowsMayHaveForgotten(t *testing.T) {
 }
 
 func TestCloseNamesWhoHoldsTheTablesAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	writer, conn := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, writer, "BEGIN; UPDATE pgflurry.worker SET reserved_until = reserved_until WHERE worker = 900")
@@ -91,6 +95,7 @@ func TestCloseNamesWhoHoldsTheTablesAndChangesNothing(t *testing.T) {
 }
 
 func TestCloseCountsOnlyWithACleanAcknowledgement(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	url := cluster.URL("postgres")
 	run(t, "migrate", "up", "--database", url).is(t, 0)
@@ -108,6 +113,7 @@ func TestCloseCountsOnlyWithACleanAcknowledgement(t *testing.T) {
 }
 
 func TestAStandbyACopyAndAMissingSchemaAreNotClosed(t *testing.T) {
+	t.Parallel()
 	server.Binaries(t)
 	primary := server.Private(t, nil)
 	run(t, "migrate", "up", "--database", primary.URL("postgres")).is(t, 0)
@@ -124,6 +130,7 @@ func TestAStandbyACopyAndAMissingSchemaAreNotClosed(t *testing.T) {
 }
 
 func TestADatabaseThatHasJoinedIsClosedWithoutItsHome(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
 	held(t, server.Connect(t, home))
@@ -143,6 +150,7 @@ func TestADatabaseThatHasJoinedIsClosedWithoutItsHome(t *testing.T) {
 }
 
 func TestAClosedDatabaseTakesItsOwnPlaceOnlyWithTheWordThatNoOtherDrawsAndClosesTheGate(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	last := server.Value[int64](t, conn, "SELECT next_snowflake()")

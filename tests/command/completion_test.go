@@ -28,6 +28,7 @@ func completed(t *testing.T, words ...string) []string {
 }
 
 func TestAShellIsOfferedEachValueOfAFlagAndTheProgramTakesIt(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	for _, c := range []struct {
 		flag    string
@@ -66,6 +67,7 @@ func TestAShellIsOfferedEachValueOfAFlagAndTheProgramTakesIt(t *testing.T) {
 }
 
 func TestBashOffersOnlyTheValuesThatBeginAsTyped(t *testing.T) {
+	t.Parallel()
 	script := `
 _get_comp_words_by_ref() { cur=$CUR prev=--client-tls words=(pgflurry serve --client-tls "$CUR") cword=3; }
 __ltrim_colon_completions() { :; }
@@ -83,6 +85,7 @@ printf '%s\n' "${COMPREPLY[@]}"`
 }
 
 func TestAnUnknownShellOrTopicIsAnError(t *testing.T) {
+	t.Parallel()
 	run(t, "completion", "tcsh").is(t, 2, `"tcsh" is no command of "pgflurry completion"`)
 	run(t, "help", "serv").is(t, 2, `"serv" is no command of "pgflurry"`)
 	run(t, "help", "workers", "lst").is(t, 2, `"lst" is no command of "pgflurry workers"`)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestDecodeSaysOnceWhichLayoutItAssumes(t *testing.T) {
+	t.Parallel()
 	const assumed = "assuming layout 41/0/10/12, epoch 2024-01-01T00:00:00.000Z, unit 1ms; " +
 		"--database URL takes those of a namespace\n"
 	if e := run(t, "decode", "330678927360028672", "330678927360028673"); e.code != 0 || e.errs != assumed {
@@ -31,6 +32,7 @@ func TestDecodeSaysOnceWhichLayoutItAssumes(t *testing.T) {
 }
 
 func TestASignalEndsDecodeWhileItWaitsForStandardInput(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(program.Path(t), "decode", "-")
 	in, err := cmd.StdinPipe() // stays open and empty: decode must not wait for it
 	if err != nil {

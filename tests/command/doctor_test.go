@@ -57,6 +57,7 @@ func diagnosed(t *testing.T, code int, args ...string) (d diagnosis) {
 var durable = map[string]string{"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 
 func TestDoctorInvariant1ItOnlyReadsBeforeAndAfterTheMigration(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, durable)
 	url := cluster.URL("postgres")
 	conn := server.Connect(t, url)
@@ -92,6 +93,7 @@ func TestDoctorInvariant1ItOnlyReadsBeforeAndAfterTheMigration(t *testing.T) {
 }
 
 func TestDoctorInvariant2ItNamesWhatARoleLacks(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	stranger := server.Role(t, url, "doctor_stranger")
 	d := diagnosed(t, 3, stranger) // the server of tests has fsync off
@@ -141,6 +143,7 @@ func backendCrash(t *testing.T, cluster *postgres.Cluster) string {
 }
 
 func TestDoctorTellsACrashFromACleanRestart(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, durable)
 	url := cluster.URL("postgres")
 	d := restarted(t, url, func() string { return url })
@@ -169,6 +172,7 @@ func TestDoctorTellsACrashFromACleanRestart(t *testing.T) {
 }
 
 func TestDoctorSeesASequenceThatSurvivesACrashAndALostWrite(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, durable)
 	url := cluster.URL("postgres")
 	d := restarted(t, url, func() string {
@@ -186,6 +190,7 @@ func TestDoctorSeesASequenceThatSurvivesACrashAndALostWrite(t *testing.T) {
 }
 
 func TestDoctorRefusesAFileThatIsNoLook(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "look.json")
 	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

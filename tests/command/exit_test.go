@@ -21,6 +21,7 @@ func dead(t testing.TB) string {
 }
 
 func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
+	t.Parallel()
 	migrated, empty := server.Migrated(t), server.Database(t)
 	copied := server.TemplateCopy(t, migrated, server.Name(t, empty)+"_copy")
 	closed := server.Migrated(t)

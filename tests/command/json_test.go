@@ -75,6 +75,7 @@ type status struct {
 }
 
 func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
 	s := read[status](t, run(t, "migrate", "status", "--json", "--database", home))
@@ -125,6 +126,7 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 }
 
 func TestListsAsJSONHaveNumbersTimesAndNulls(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	program.Serve(t, url, "one")
 	workers := read[[]struct {

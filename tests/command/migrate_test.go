@@ -8,6 +8,7 @@ import (
 )
 
 func TestMigrateUpOpensOneConnection(t *testing.T) {
+	t.Parallel()
 	counted, url := network.Behind(t, server.Database(t))
 	run(t, "migrate", "up", "--database", url).is(t, 0)
 	if n := counted.Taken(0); n != 1 {

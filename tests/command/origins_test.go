@@ -152,6 +152,7 @@ func TestForeignWorkersAreShownToPeopleAndPrograms(t *testing.T) {
 
 // The page measures PgDog's epoch, by an ID to which PgDog has added its minimum.
 func TestAMinimumThatMovesTheTimeAloneIsReadWithTheEpochThatOneMeasures(t *testing.T) {
+	t.Parallel()
 	for name, minimum := range map[string]int64{"twitter": 3 * 4194304, "javascript": 5 * 4096} {
 		layout, err := generator.ParseLayout(name)
 		if err != nil {

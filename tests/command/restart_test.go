@@ -11,6 +11,7 @@ import (
 
 // A server that has just started may be an old copy of its files.
 func TestAfterARestartNoWorkerAndNoJoinIsGivenUntilItIsSettledOrTheOperatorSaysThatNothingIsForgotten(t *testing.T) {
+	t.Parallel()
 	server.Binaries(t)
 	before := server.Private(t, nil)
 	run(t, "migrate", "up", "--database", before.URL("postgres")).is(t, 0)
@@ -52,6 +53,7 @@ func TestAfterARestartNoWorkerAndNoJoinIsGivenUntilItIsSettledOrTheOperatorSaysT
 }
 
 func TestTheServerThatMadeANamespaceKeepsNoWorkerBack(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	if err := migrations.Up(t.Context(), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 )
 
 func TestADeadUpstreamIsToldByItsAddressToTheOperatorAndNotToClients(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	upstream := strings.Replace(dead(t), "127.0.0.1", "localhost", 1)
 	p := program.ServeUnleased(t, direct, "one", "--upstream", upstream)
@@ -33,12 +34,14 @@ func TestADeadUpstreamIsToldByItsAddressToTheOperatorAndNotToClients(t *testing.
 }
 
 func TestTheFirstLinesOfServeNeedNoExplanation(t *testing.T) {
+	t.Parallel()
 	p := program.Serve(t, server.Migrated(t), "one")
 	p.Line("limits on clients", "max_connections=none")
 	p.Line("worker acquired", "reserved_for=", "window=1m0s")
 }
 
 func TestConnectionStringsOfOthersGetAHintOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	run(t, "migrate", "status", "--database", url+"&schema=public").
 		is(t, 2, "parameter schema, which is for Prisma", "hint: Leave it out: pgflurry keeps its tables in schema")
@@ -56,6 +59,7 @@ func TestConnectionStringsOfOthersGetAHintOfTheirOwn(t *testing.T) {
 }
 
 func TestAURLForPoolersMigratesAndIsAsked(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t) + "&statement_cache_capacity=0"
 	for _, line := range [][]string{
 		{"migrate", "up"},
@@ -70,6 +74,7 @@ func TestAURLForPoolersMigratesAndIsAsked(t *testing.T) {
 }
 
 func TestAPoolerInTransactionModeIsNamedWhereMigrationsFail(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	pooled := server.Pooler(t, direct, 1)
 	for range 5 { // the server session keeps the first run's prepared statements; the next run gets the same session
@@ -84,6 +89,7 @@ func TestAPoolerInTransactionModeIsNamedWhereMigrationsFail(t *testing.T) {
 }
 
 func TestTheRoleOfGrantLeaseMayRunEveryCommandThatOnlyReads(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	as := server.Role(t, url, "only_reads")
@@ -132,6 +138,7 @@ func get(t *testing.T, url string) string {
 }
 
 func TestREADMEAndHelpNameTheSameGrant(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +159,7 @@ func TestREADMEAndHelpNameTheSameGrant(t *testing.T) {
 }
 
 func TestARefusedJoinLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	home := server.Migrated(t)
 	run(t, "workers", "reseed", "--yes", "--database", home).is(t, 0)
 	url := server.Database(t)
@@ -173,6 +181,7 @@ func TestARefusedJoinLeavesNothingBehind(t *testing.T) {
 }
 
 func TestUpMovedSaysWhatItHasDone(t *testing.T) {
+	t.Parallel()
 	original := server.Migrated(t)
 	copied := server.TemplateCopy(t, original, server.Name(t, original)+"_moved")
 	server.Exec(t, server.In(t, original, "postgres"), "DROP DATABASE "+server.Name(t, original)+" WITH (FORCE)")
@@ -183,6 +192,7 @@ func TestUpMovedSaysWhatItHasDone(t *testing.T) {
 }
 
 func TestASignalEndsAMigrationWithItsNameAlone(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "SELECT pg_advisory_lock(x'7067666c75727279'::bigint)")
@@ -196,6 +206,7 @@ func TestASignalEndsAMigrationWithItsNameAlone(t *testing.T) {
 }
 
 func TestThePrintedScriptRunsWithoutANotice(t *testing.T) {
+	t.Parallel()
 	script := run(t, "migrate", "print")
 	ctx, cancel := context.WithTimeout(t.Context(), server.Patience)
 	defer cancel()
@@ -208,6 +219,7 @@ func TestThePrintedScriptRunsWithoutANotice(t *testing.T) {
 }
 
 func TestASchemaWhoseFunctionsAreStillToComeIsNewerByItsMigrations(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, fmt.Sprintf("INSERT INTO pgflurry.migration (number) VALUES (%d)", namespace.Revision+1))
 	for _, line := range [][]string{{"up"}, {"status"}, {"down"}} {
@@ -218,6 +230,7 @@ func TestASchemaWhoseFunctionsAreStillToComeIsNewerByItsMigrations(t *testing.T)
 }
 
 func TestTheDemoSaysThatItMigratesTheDatabaseItIsGivenForGood(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	p := program.Start(t, "demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--postgres",
 		url+"&statement_cache_capacity=0")

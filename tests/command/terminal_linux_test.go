@@ -135,6 +135,7 @@ func (r *terminal) end() int {
 }
 
 func TestAPasswordIsAskedForTwiceAtATerminalAndNeverShown(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	r := atTerminal(t, clients(url, "add", "shop")...)
 	r.asks(`Password of client "shop": `)

@@ -19,6 +19,7 @@ func held(t testing.TB, conn *pgx.Conn) {
 }
 
 func TestDownWaitsUntilNoIDCanBeAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	held(t, conn)
@@ -37,6 +38,7 @@ func TestDownWaitsUntilNoIDCanBeAheadOfTheClock(t *testing.T) {
 }
 
 func TestASignalEndsTheWaitOfDownWithNothingRemoved(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	held(t, conn)

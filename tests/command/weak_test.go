@@ -8,6 +8,7 @@ import (
 )
 
 func TestStatusFindsWeakGuardsAndUpMendsThemAndSaysSo(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	// as the end of a dump that was restored with --disable-triggers
 	server.Exec(t, url, `ALTER TABLE pgflurry.worker ENABLE TRIGGER ALL;
@@ -33,6 +34,7 @@ func TestStatusFindsWeakGuardsAndUpMendsThemAndSaysSo(t *testing.T) {
 }
 
 func TestStatusFindsALockOfTheFunctionThatIsATable(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	server.Exec(t, url, "DROP VIEW pgflurry.function_lock; CREATE TABLE pgflurry.function_lock (nothing boolean)")
 	run(t, "migrate", "status", "--database", url).is(t, 3, "are no views: function_lock", "CREATE VIEW")
@@ -41,6 +43,7 @@ func TestStatusFindsALockOfTheFunctionThatIsATable(t *testing.T) {
 }
 
 func TestAClosedDatabaseIsNotInPlaceAndUpDoesNotOpenIt(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	run(t, "close", "--database", url).is(t, 0)
 	for _, command := range []string{"status", "up"} {
@@ -53,6 +56,7 @@ func TestAClosedDatabaseIsNotInPlaceAndUpDoesNotOpenIt(t *testing.T) {
 }
 
 func TestOpenGateNeedsAWordAndSaysWhoHadClosedIt(t *testing.T) {
+	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
 	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
 	run(t, "workers", "open-gate", "--database", joined).is(t, 2, "has no gate", "Give the URL of its home")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMaxWindowIsRaisedAndLoweredWithWordsThatSayWhatItCosts(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	upstream := server.Parse(t, direct).Host
 	serve := []string{

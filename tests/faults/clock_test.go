@@ -12,6 +12,7 @@ import (
 )
 
 func TestStepsOfTheDatabasesClockByTenMinutesStallNoProxyAndRepeatNothing(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, threeWorkers)
 	one, two := program.Serve(t, r.direct, "one", short), program.Serve(t, r.direct, "two", short)
 	conns := []*pgx.Conn{server.Connect(t, one.URL), server.Connect(t, two.URL)}

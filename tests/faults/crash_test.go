@@ -9,6 +9,7 @@ import (
 )
 
 func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(t *testing.T) {
+	t.Parallel()
 	r := ownServer(t, threeWorkers)
 	r.do("CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
 	link, through := network.To(t, r.direct)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T) {
+	t.Parallel()
 	for name, cut := range map[string]func(*network.Link){
 		"packets are dropped":     (*network.Link).Silence,
 		"connections are refused": func(l *network.Link) { l.Lead("") },
@@ -53,6 +54,7 @@ func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T
 // The way of the sessions to PostgreSQL is silent, too. The proxy still answers draws, and a statement for PostgreSQL
 // waits.
 func TestWithEverythingCutOffAnOpenSessionHasIDsUpToTheMark(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, oneWorker)
 	link, through := network.To(t, r.direct)
 	p := program.Serve(t, through, "cut off", short)

@@ -77,6 +77,7 @@ func (p *pair) ahead(standby *room) func(id int64) bool {
 }
 
 func TestAfterASynchronousFailoverEveryIDIsBelowTheMarksThatSurvived(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, threeWorkers, true)
 	one, two := program.Serve(t, p.through, "one", short), program.Serve(t, p.through, "two", short)
 	first, second := p.again(one.URL), p.again(two.URL)
@@ -100,6 +101,7 @@ func TestAfterASynchronousFailoverEveryIDIsBelowTheMarksThatSurvived(t *testing.
 }
 
 func TestAnAsynchronousFailoverThatForgetsRenewalsAndAcquisitionsGivesNoIDTwice(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, threeWorkers, false)
 	one := program.Serve(t, p.through, "one", short)
 	standby := &room{t: t, conn: server.Connect(t, p.standby.URL("postgres"))}
@@ -133,6 +135,7 @@ func TestAnAsynchronousFailoverThatForgetsRenewalsAndAcquisitionsGivesNoIDTwice(
 }
 
 func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, oneWorker, true)
 	proxy := program.Serve(t, p.through, "one", short)
 	p.drawUntil(p.again(proxy.URL), p.by(1))
@@ -170,6 +173,7 @@ func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *test
 // If somebody cancels a commit's wait for its standby, PostgreSQL reports success with a warning. A failover loses that
 // commit.
 func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, oneWorker, true)
 	proxy := program.Serve(t, p.through, "one", short)
 	conn := p.again(proxy.URL)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAProxyThatWasStoppedWhileItsWorkerWasTakenOverGivesNoIDOfIt(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, oneWorker)
 	first := program.Serve(t, r.direct, "first", short)
 	conn := server.Connect(t, first.URL)
@@ -70,6 +71,7 @@ func nextOf(t *testing.T, pipeline *pgconn.Pipeline) int64 {
 }
 
 func TestAReplacementOnTheSameWorkerBeginsAboveTheMarkOfTheKilledProxy(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, oneWorker)
 	var mark int64
 	for range 3 {

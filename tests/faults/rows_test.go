@@ -10,6 +10,7 @@ import (
 )
 
 func TestAWorkerWhoseRowSomebodyLocksIsExchangedForAnotherOne(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, threeWorkers)
 	p := program.Serve(t, r.direct, "locked", short)
 	conn := server.Connect(t, p.URL)
@@ -29,6 +30,7 @@ func TestAWorkerWhoseRowSomebodyLocksIsExchangedForAnotherOne(t *testing.T) {
 // Marks may be a day ahead after a moment with a wrong clock, if nothing caps them, or after somebody has edited the
 // table.
 func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, threeWorkers)
 	holder := program.Serve(t, r.direct, "holder", short)
 	conn := server.Connect(t, holder.URL)
@@ -62,6 +64,7 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 }
 
 func TestALeaseWhoseRoleLostItsRightsEndsAtTheMarkAndComesBackWithThem(t *testing.T) {
+	t.Parallel()
 	r := newRoom(t, oneWorker)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
 	leaser := server.Role(t, r.direct, role)

@@ -63,6 +63,7 @@ const (
 )
 
 func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
+	t.Parallel()
 	s := newStorm(t, short)
 	s.wanted = s.byProxy
 	s.rage(troubles)
@@ -71,6 +72,7 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 // The rows go back, or another database takes their place. So the windows are longer than a start of a server takes:
 // proxies still use grants that it does not know.
 func TestInAStormOfSwitchesNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
+	t.Parallel()
 	s := newStorm(t, "--window=2s")
 	s.do("UPDATE pgflurry.namespace SET quarantine = '2.2 s'")
 	s.do("UPDATE pgflurry.namespace SET max_window = '2 s', restart_quarantine = NULL")

@@ -11,6 +11,7 @@ import (
 )
 
 func TestNewLoginsAndIDsGoOnWhilePostgreSQLHangs(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	run(t, "migrate", "up", "--database", direct)

@@ -57,6 +57,7 @@ func draws(t *testing.T, url, password string) (said string, err error) {
 }
 
 func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
+	t.Parallel()
 	ca := authority.New(t, "ca")
 	for _, tls := range []bool{false, true} {
 		for _, binding := range []string{"prefer", "disable", "require"} {
@@ -94,6 +95,7 @@ func TestPsqlAndPgxLogInWithAndWithoutChannelBinding(t *testing.T) {
 }
 
 func TestPgxSpeaksTheNewerProtocolAndCancelsWhatDoesNotLast(t *testing.T) {
+	t.Parallel()
 	url := withAnn(t, nil, idserver.SCRAM)
 	for _, version := range []string{"3.0", "3.2"} {
 		config, err := pgconn.ParseConfig(with(url, "max_protocol_version="+version))
@@ -120,6 +122,7 @@ func TestPgxSpeaksTheNewerProtocolAndCancelsWhatDoesNotLast(t *testing.T) {
 
 // libpq tries the next host after a server that says 57P03.
 func TestPsqlGoesOnToTheNextProxyWhereTheFirstCannotLogItIn(t *testing.T) {
+	t.Parallel()
 	unread := start(t, "ids", seen, nil, func(s *idserver.Settings) {
 		s.Accounts = func() *account.List { return nil }
 	})
@@ -139,6 +142,7 @@ func TestPsqlGoesOnToTheNextProxyWhereTheFirstCannotLogItIn(t *testing.T) {
 }
 
 func TestManyLoginsAtOnceFromOneAddressAllSucceed(t *testing.T) {
+	t.Parallel()
 	url := withAnn(t, nil, idserver.SCRAM)
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {

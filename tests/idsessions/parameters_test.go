@@ -11,6 +11,7 @@ import (
 )
 
 func TestAtLoginTheSameParametersAreReportedAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	d := withClient(t)
 	real, own := reported(t, d.direct), reported(t, d.url(password, "sslmode=disable"))
 	if want, got := slices.Sorted(maps.Keys(real)), slices.Sorted(maps.Keys(own)); !slices.Equal(got, want) {
@@ -42,6 +43,7 @@ func reported(t *testing.T, url string) map[string]string {
 
 // pgx sends no simple query to a server that has not reported client_encoding.
 func TestPgxDrawsByTheSimpleProtocol(t *testing.T) {
+	t.Parallel()
 	conn := withClient(t).connect(t)
 	var id int64
 	err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)

@@ -114,6 +114,7 @@ func sends(messages ...[]byte) func(*talk) {
 func knows(password string) func(*talk) { return func(x *talk) { x.logIn(password) } }
 
 func TestALoginIsToldAsPostgreSQLTellsIt(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	database := server.Name(t, url)
 	conn := server.Connect(t, url)

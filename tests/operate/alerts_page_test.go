@@ -62,6 +62,7 @@ func alerts(t *testing.T) (all []alert) {
 }
 
 func TestEachAlertSaysWhatToDoWhereTemplatesLook(t *testing.T) {
+	t.Parallel()
 	for _, a := range alerts(t) {
 		runbook := "https://pgflurry.example/docs/alerts.md#" + strings.ToLower(a.name)
 		if a.summary == "" || a.description == "" || a.severity == "" || a.runbook != runbook {
@@ -71,6 +72,7 @@ func TestEachAlertSaysWhatToDoWhereTemplatesLook(t *testing.T) {
 }
 
 func TestThePageOfAlertsIsWhatPrometheusGets(t *testing.T) {
+	t.Parallel()
 	var page strings.Builder
 	page.WriteString(alertsHead)
 	for _, a := range alerts(t) {

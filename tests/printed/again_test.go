@@ -41,6 +41,7 @@ func isWhole(t testing.TB, url string) {
 const settings = `SELECT name || '=' || setting FROM pg_settings WHERE name !~ '^plpgsql' ORDER BY name`
 
 func TestAPrintIsOneStatementThatNeedsNoTransactionAndPutsSettingsBack(t *testing.T) {
+	t.Parallel()
 	for name, f := range forms {
 		t.Run(name, func(t *testing.T) {
 			url := server.Database(t)
@@ -70,6 +71,7 @@ const rows = `SELECT n::text FROM pgflurry.namespace AS n
 	UNION ALL SELECT w::text FROM pgflurry.worker AS w UNION ALL SELECT m::text FROM pgflurry.migration AS m ORDER BY 1`
 
 func TestASecondRunChangesNoRowAndPutsBackWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	before := server.Values[string](t, conn, rows)
@@ -82,6 +84,7 @@ func TestASecondRunChangesNoRowAndPutsBackWhatIsMissing(t *testing.T) {
 }
 
 func TestAPrintSaysWhichVersionInstalledTheFunctions(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Version: "v1"})
 	conn := server.Connect(t, url)
 	for _, f := range forms {
@@ -94,6 +97,7 @@ func TestAPrintSaysWhichVersionInstalledTheFunctions(t *testing.T) {
 }
 
 func TestASecondRunWithAnotherLayoutIsRefusedAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	const texts = "SELECT string_agg(prosrc, '' ORDER BY oid) FROM pg_proc"
@@ -107,6 +111,7 @@ func TestASecondRunWithAnotherLayoutIsRefusedAndChangesNothing(t *testing.T) {
 }
 
 func TestAPrintRefusesACopyAndSaysWhatToRun(t *testing.T) {
+	t.Parallel()
 	clone := server.TemplateCopy(t, server.Migrated(t), "printed_copy")
 	conn := server.Connect(t, clone)
 	text := form(migrations.Print).text(t, migrations.Settings{})
@@ -117,6 +122,7 @@ func TestAPrintRefusesACopyAndSaysWhatToRun(t *testing.T) {
 }
 
 func TestAPrintMakesTheRowsWhereASchemaCameWithoutItsData(t *testing.T) {
+	t.Parallel()
 	dump, url := server.Tool(t, "pg_dump"), server.Database(t)
 	schema, err := exec.CommandContext(server.Within(t), dump, "--schema-only", "--dbname", server.Migrated(t)).Output()
 	if err != nil {
@@ -131,6 +137,7 @@ func TestAPrintMakesTheRowsWhereASchemaCameWithoutItsData(t *testing.T) {
 }
 
 func TestAPrintMakesTheFunctionsAgainWhereSchemaPublicWasDropped(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE public.item (id bigint DEFAULT next_snowflake())")
@@ -144,6 +151,7 @@ func TestAPrintMakesTheFunctionsAgainWhereSchemaPublicWasDropped(t *testing.T) {
 }
 
 func TestAPrintWaitsForAMigrationThatRuns(t *testing.T) {
+	t.Parallel()
 	url := server.Database(t)
 	other, conn := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, other, "SELECT pg_advisory_lock(x'7067666c75727279'::bigint)")

@@ -28,6 +28,7 @@ func clone(t *testing.T, admin *pgx.Conn) (name string) {
 }
 
 func TestThePagesCloneForGoGivesParallelTestsADatabaseEach(t *testing.T) {
+	t.Parallel()
 	quoted(t, "go", "clone_test.go")
 	r := newReader(t)
 	r.run(template(t))

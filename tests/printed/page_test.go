@@ -109,6 +109,7 @@ func (r *reader) draws(databases ...string) map[string][]int64 {
 func unique(ids []int64) int { return len(slices.Compact(slices.Sorted(slices.Values(ids)))) }
 
 func TestThePagesCommandsGiveDatabasesThatDrawAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newReader(t)
 	for _, script := range withoutProxy(t) {
 		r.run(script)
@@ -127,6 +128,7 @@ func TestThePagesCommandsGiveDatabasesThatDrawAtOnce(t *testing.T) {
 }
 
 func TestThePagesProxyServesACloneAndKeepsItsDatabaseFromBeingATemplate(t *testing.T) {
+	t.Parallel()
 	r := newReader(t)
 	r.run(template(t))
 	lines := strings.Split(strings.TrimSpace(proxyBlock(t)), "\n")
@@ -162,6 +164,7 @@ func TestThePagesProxyServesACloneAndKeepsItsDatabaseFromBeingATemplate(t *testi
 }
 
 func TestThePagesTableNamesEachToolInTheFormThatItTakes(t *testing.T) {
+	t.Parallel()
 	for _, tool := range tools {
 		name, unsplit := strings.CutSuffix(tool.name, "-unsplit")
 		form := "plain"

@@ -30,6 +30,7 @@ var runners = []struct {
 }
 
 func TestThePagesTestRunnersGiveEachProcessADatabaseThatDraws(t *testing.T) {
+	t.Parallel()
 	if !deeds.All() {
 		t.Skip("PGFLURRY_TEST_CLIENTS is not all: make test-clients installs the runners and runs them")
 	}

@@ -38,6 +38,7 @@ var parameters = map[string]*regexp.Regexp{
 }
 
 func TestNothingThatIsPrintedLooksLikeAParameter(t *testing.T) {
+	t.Parallel()
 	for name, f := range forms {
 		text := f.text(t, migrations.Settings{})
 		for why, pattern := range parameters {
@@ -49,6 +50,7 @@ func TestNothingThatIsPrintedLooksLikeAParameter(t *testing.T) {
 }
 
 func TestAnEscapedPrintHasNoSemicolonQuoteOrCommentButAtItsEnds(t *testing.T) {
+	t.Parallel()
 	text := migrations.PrintEscaped
 	head, block, found := strings.Cut(form(text).text(t, migrations.Settings{}), "DO E'")
 	inner, isLast := strings.CutSuffix(block, "';\n")

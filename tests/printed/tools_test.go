@@ -33,6 +33,7 @@ var tools = []tool{
 }
 
 func TestWhatIsPrintedIsTheFirstMigrationOfAnyTool(t *testing.T) {
+	t.Parallel()
 	programs := t.TempDir()
 	for _, tool := range tools {
 		t.Run(tool.name, func(t *testing.T) {

@@ -150,6 +150,7 @@ const (
 )
 
 func TestTwoRegionsThatAreCutApartGiveNoIDTwice(t *testing.T) {
+	t.Parallel()
 	w := machines.New(t, "east", "west")
 	w.Part([]string{"east"}, []string{"west"}) // before anything runs there, and to the end of the test
 	east, west := newSite(t, w.Machine("east")), newSite(t, w.Machine("west"))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestTwoRegionsWithOneNumberGiveIDsTwiceAndOnlyCheckNotices(t *testing.T) {
+	t.Parallel()
 	first, space := founded(t, 3)
 	second, wrong := further(t, space, 4), further(t, space, 3)
 	if c := check(t, first, second); !c.MayCoexist {
@@ -66,6 +67,7 @@ func comesTwice(t *testing.T, urls ...string) bool {
 }
 
 func TestCheckKnowsWhoHasJoinedWhom(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	joined, other := server.Database(t), further(t, space, 4)
 	up(t, joined, migrations.Settings{JoinURL: home})
@@ -85,6 +87,7 @@ func TestCheckKnowsWhoHasJoinedWhom(t *testing.T) {
 }
 
 func TestCheckTellsIDSpacesCopiesAndTwoWaysToOneDatabaseApart(t *testing.T) {
+	t.Parallel()
 	home, _ := founded(t, 3)
 	forgot := server.MigratedWith(t, migrations.Settings{Layout: "datacenter", Region: number(4)})
 	c := check(t, home, forgot)
@@ -108,6 +111,7 @@ func TestCheckTellsIDSpacesCopiesAndTwoWaysToOneDatabaseApart(t *testing.T) {
 }
 
 func TestCheckTellsAReplicaFromACloneThatWritesToo(t *testing.T) {
+	t.Parallel()
 	primary := server.Private(t, nil)
 	server.Exec(t, primary.URL("postgres"), "CREATE DATABASE shop")
 	up(t, primary.URL("shop"), migrations.Settings{Layout: "datacenter", Region: number(3)})
@@ -124,6 +128,7 @@ func TestCheckTellsAReplicaFromACloneThatWritesToo(t *testing.T) {
 }
 
 func TestCheckEndsWithTheCodesOfItsHelp(t *testing.T) {
+	t.Parallel()
 	home, _ := founded(t, 3)
 	empty := server.Database(t)
 	role := server.Role(t, home, "regions_stranger")

@@ -33,6 +33,7 @@ func tool(t testing.TB, name string, args ...string) {
 }
 
 func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	ids := recorder.New("", 0)
 	if err := ids.Add(filled(t, home)...); err != nil {
@@ -85,6 +86,7 @@ const guards = `SELECT string_agg(tgrelid::regclass || ' ' || tgname || ' ' || t
 	FROM pg_trigger WHERE tgrelid IN ('pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass)`
 
 func TestACopyOfTheFilesOfARegionBeginsAnotherOneWhenItIsSaidToBeACopy(t *testing.T) {
+	t.Parallel()
 	primary := server.Private(t, nil)
 	server.Exec(t, primary.URL("postgres"), "CREATE DATABASE shop")
 	up(t, primary.URL("shop"), migrations.Settings{Layout: "datacenter", Region: number(3)})
@@ -107,6 +109,7 @@ func TestACopyOfTheFilesOfARegionBeginsAnotherOneWhenItIsSaidToBeACopy(t *testin
 }
 
 func TestARegionThatWasLostIsMadeAnewAsCarefullyAsAfterAFailoverThatForgets(t *testing.T) {
+	t.Parallel()
 	lost, space := founded(t, 3)
 	joined := server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: lost})
@@ -151,6 +154,7 @@ func TestARegionThatWasLostIsMadeAnewAsCarefullyAsAfterAFailoverThatForgets(t *t
 }
 
 func TestACopyOfADatabaseThatJoinedARegionBeginsAnotherAsAHome(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	joined := server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
@@ -172,6 +176,7 @@ func TestACopyOfADatabaseThatJoinedARegionBeginsAnotherAsAHome(t *testing.T) {
 
 // A replica of a database has its claim. So a copy that has become another ID space needs a claim of its own.
 func TestTheReplicaOfACopyThatIsAnIDSpaceOfItsOwnIsNoReplicaOfTheOriginal(t *testing.T) {
+	t.Parallel()
 	original := server.Private(t, nil)
 	up(t, original.URL("postgres"), migrations.Settings{})
 	copied := server.Clone(t, original, "copied")
@@ -187,6 +192,7 @@ func TestTheReplicaOfACopyThatIsAnIDSpaceOfItsOwnIsNoReplicaOfTheOriginal(t *tes
 }
 
 func TestACopyOfARegionKeepsItWhateverElseItBecomes(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	joined := server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
@@ -216,6 +222,7 @@ func TestACopyOfARegionKeepsItWhateverElseItBecomes(t *testing.T) {
 }
 
 func TestASchemaWithoutItsRowsForgetsTheRegionItCameFrom(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	dump := filepath.Join(t.TempDir(), "schema")
 	tool(t, "pg_dump", "--schema-only", "--format=custom", "--file", dump, home)
@@ -236,6 +243,7 @@ func TestASchemaWithoutItsRowsForgetsTheRegionItCameFrom(t *testing.T) {
 }
 
 func TestRegionsThatReplicateTheirRowsKeepTheirWorkers(t *testing.T) {
+	t.Parallel()
 	here := server.Private(t, map[string]string{"wal_level": "logical"})
 	server.Exec(t, here.URL("postgres"), "CREATE DATABASE west")
 	server.Exec(t, here.URL("postgres"), "CREATE DATABASE east")
@@ -272,6 +280,7 @@ func TestRegionsThatReplicateTheirRowsKeepTheirWorkers(t *testing.T) {
 
 // With another share the workers of joined databases would be proxies'.
 func TestALostRegionThatIsMadeAnewHasTheSharesOfItsFingerprintAndJoinedDatabasesKeepTheirWorkers(t *testing.T) {
+	t.Parallel()
 	settings := migrations.Settings{
 		Layout: "datacenter", Region: number(3), DatabaseWorkers: 2,
 		Foreign: &namespace.Ranges{{Lowest: 96, Highest: 97}},

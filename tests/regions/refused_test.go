@@ -13,6 +13,7 @@ import (
 )
 
 func TestARegionGetsTheWorkersOfItsNumberAndTheIDSpaceOfTheFingerprint(t *testing.T) {
+	t.Parallel()
 	first, space := founded(t, 3)
 	second := further(t, space, 31)
 	for _, c := range []struct {
@@ -59,6 +60,7 @@ func changed(space *namespace.Fingerprint, change func(*namespace.Fingerprint)) 
 }
 
 func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	plain := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	whole := new(seenAt(t, plain).Fingerprint())
@@ -174,6 +176,7 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 }
 
 func TestTheTableItselfRefusesWhatDoesNotFitARegion(t *testing.T) {
+	t.Parallel()
 	url, _ := founded(t, 3)
 	conn := server.Connect(t, url)
 	server.Refused(t, conn, "23001", "UPDATE pgflurry.namespace SET region = 4")
@@ -186,6 +189,7 @@ func TestTheTableItselfRefusesWhatDoesNotFitARegion(t *testing.T) {
 }
 
 func TestADatabaseThatJoinsARegionHasItsNumberAndAWorkerOfIt(t *testing.T) {
+	t.Parallel()
 	home, space := founded(t, 3)
 	for i, settings := range []migrations.Settings{
 		{JoinURL: home}, {JoinURL: home, Region: number(3)}, {JoinURL: home, Region: number(3), Space: space},
@@ -210,6 +214,7 @@ func TestADatabaseThatJoinsARegionHasItsNumberAndAWorkerOfIt(t *testing.T) {
 }
 
 func TestTheSmallestRegionHasAFunctionAndAProxy(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Layout: "41/9/1/12", Region: number(511)})
 	seen := seenAt(t, url)
 	if seen.Functions.String() != "1022" || seen.Proxies().String() != "1023" {

@@ -21,6 +21,7 @@ func drawn(t testing.TB, url string) map[int]int {
 }
 
 func TestProxiesOfARegionLeaseItsWorkersAlone(t *testing.T) {
+	t.Parallel()
 	home, _ := founded(t, 3)
 	for i, more := range [][]string{nil, {"--datacenter", "3"}, nil} {
 		p := program.Serve(t, home, "node"+string(rune('a'+i)), more...)
@@ -42,6 +43,7 @@ func TestProxiesOfARegionLeaseItsWorkersAlone(t *testing.T) {
 }
 
 func TestServeInARegionRefusesAnotherDatacenter(t *testing.T) {
+	t.Parallel()
 	home, _ := founded(t, 3)
 	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", home,
 		"--datacenter", "4")
@@ -58,6 +60,7 @@ func TestServeInARegionRefusesAnotherDatacenter(t *testing.T) {
 }
 
 func TestTheSmallestRegionHasAProxyAndTellsTheNextThatItIsFull(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Layout: "41/9/1/12", Region: number(511)})
 	p := program.Serve(t, url, "only")
 	if workers := drawn(t, p.URL); len(workers) != 1 || workers[1023] == 0 {
@@ -71,6 +74,7 @@ func TestTheSmallestRegionHasAProxyAndTellsTheNextThatItIsFull(t *testing.T) {
 }
 
 func TestShowPrintsTheFingerprintWithWhichAnotherRegionIsMade(t *testing.T) {
+	t.Parallel()
 	home := server.Database(t)
 	code, _, errs := run(t, "migrate", "up", "--database", home, "--layout", "datacenter", "--region", "0")
 	if code != 0 {

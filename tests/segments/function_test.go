@@ -16,6 +16,7 @@ import (
 )
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment")
 	if row != "(leaf-segment-test,1,2000)" {
@@ -42,6 +43,7 @@ func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 }
 
 func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
@@ -98,6 +100,7 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 }
 
 func TestADrawIsPartOfItsTransaction(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	one, other := server.Connect(t, url), server.Connect(t, url)
@@ -114,6 +117,7 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 }
 
 func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnds(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	tag(t, url, "item", 2000)
@@ -140,6 +144,7 @@ func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnd
 }
 
 func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
@@ -157,6 +162,7 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 // Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1, 2, 3 and so
 // on.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	var mu sync.Mutex
@@ -204,6 +210,7 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 }
 
 func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
+	t.Parallel()
 	url := server.MigratedWith(t, allNames)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, server.Role(t, url, "segment_user"))
@@ -230,6 +237,7 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
+	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	for _, path := range server.Hostile(t, conn) {
 		server.Do(t, conn, "SET search_path = "+path)
@@ -239,6 +247,7 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 }
 
 func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
+	t.Parallel()
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	_, err := migrations.Down(server.Within(t), url, false)

@@ -14,10 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) {
-	server.SideBySide(8) // looks of proxies must agree for a while
-	program.Main(m)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // allNames asks for short names in public.
 var allNames = migrations.Settings{Functions: sqlfuncs.All}

@@ -39,6 +39,7 @@ func span(first int64, n int) (all []int64) {
 }
 
 func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
+	t.Parallel()
 	direct := server.MigratedWith(t, allNames)
 	tag(t, direct, "order", 2000)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
@@ -71,6 +72,7 @@ func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
 }
 
 func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	conn := server.Connect(t, serve(t, direct, "one").URL)
@@ -85,6 +87,7 @@ func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
 }
 
 func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
 	if said := server.Refused(t, through, "42704", "SELECT pgflurry.next_segment('order')"); said.Hint == "" {
@@ -100,6 +103,7 @@ func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
 }
 
 func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -115,6 +119,7 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 }
 
 func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -145,6 +150,7 @@ func skipped(t testing.TB, p *program.Proxy) int64 {
 }
 
 func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 100) // small blocks: many fetches beside the function's locks
 	proxies := []*program.Proxy{serve(t, direct, "one"), serve(t, direct, "two"), serve(t, direct, "three")}
@@ -202,6 +208,7 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 }
 
 func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 100)
 	seen := map[int64]bool{}
@@ -298,6 +305,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 }
 
 func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
@@ -332,6 +340,7 @@ func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *tes
 }
 
 func TestEachDatabaseHasItsOwnTags(t *testing.T) {
+	t.Parallel()
 	home, other := server.Migrated(t), server.Database(t)
 	if err := migrations.Up(server.Within(t), other, migrations.Settings{JoinURL: home}); err != nil {
 		t.Fatal(err)
@@ -356,6 +365,7 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 // A transaction that draws by the function holds the row's lock. The proxy goes on with the numbers that it has. After
 // that its callers wait as others do.
 func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)
 	through := server.Connect(t, serve(t, direct, "one").URL)
@@ -380,6 +390,7 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 }
 
 func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 10)
 	p := program.StartSteered(t, program.ServeArgs(t, direct, "one")...)

@@ -140,6 +140,7 @@ func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 
 // Some parents send each signal twice, such as timeout. That is no wish to end at once.
 func TestASignalThatIsSentTwiceGivesTheWorkerBack(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "twice")
 	conn := server.Connect(t, p.URL)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestUnixSocketsWorkOnBothSides(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	dir, err := os.MkdirTemp("", "pgflurry-sock-")
 	if err != nil {

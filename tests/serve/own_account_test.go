@@ -29,6 +29,7 @@ func bySocket(t *testing.T, direct, listen string, more ...string) []string {
 }
 
 func TestClientsByTCPCannotHaveTheProxysAccountOnASocketOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Start(t, bySocket(t, direct, "127.0.0.1:0")...)
 	if code := p.End(); code != 2 || !strings.Contains(p.Output(), "for the account that the proxy runs as") {
@@ -45,6 +46,7 @@ func TestClientsByTCPCannotHaveTheProxysAccountOnASocketOfPostgreSQL(t *testing.
 }
 
 func TestASocketTakesEveryAccountAndTrustsItsOwn(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		return // only root can be somebody else for a moment
 	}

@@ -42,6 +42,7 @@ func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *te
 
 // docs/protocol.md names it among the differences: until the next question a call means what it meant.
 func TestASessionThatReplacesAFunctionGetsItsOwnAfterTheCommitAndOtherCallsAreAnsweredOn(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "replaced")
 	conn := server.Connect(t, p.URL)

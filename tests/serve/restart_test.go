@@ -176,6 +176,7 @@ func (l *load) report(restarts int) {
 }
 
 func TestRestartsUnderLoadRefuseNoConnectionWhereTheSocketIsShared(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	m := &manager{t: t}
 	address := m.listen("clients")

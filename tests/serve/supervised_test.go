@@ -98,6 +98,7 @@ func TestSocketsThatCannotBeMeantAreRefused(t *testing.T) {
 }
 
 func TestASocketThatIsBoundAndDoesNotListenIsRefused(t *testing.T) {
+	t.Parallel()
 	bound, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 // installed.
 
 func TestAProxyThatIsNewerThanTheSchemaRelaysUntilTheMigrationHasRun(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	const rename = "ALTER TABLE pgflurry.namespace RENAME COLUMN "
 	server.Exec(t, direct, rename+"installed_by TO not_made_yet")
@@ -36,6 +37,7 @@ func TestAProxyThatIsNewerThanTheSchemaRelaysUntilTheMigrationHasRun(t *testing.
 }
 
 func TestAProxyThatRunsGoesOnWhateverALaterSchemaSays(t *testing.T) {
+	t.Parallel()
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "running", "--window", "1s")
 	server.Exec(t, direct, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer

@@ -104,6 +104,7 @@ const (
 )
 
 func TestAnUpgradeUnderLoadAndTheWayBackRepeatNoIDAndSendASessionAwayOnce(t *testing.T) {
+	t.Parallel()
 	former, commit := oldProgram(t)
 	this := program.Path(t)
 	direct := server.Database(t)

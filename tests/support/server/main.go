@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 
@@ -20,19 +19,18 @@ var running struct {
 	cluster *postgres.Cluster // nil unless it is a private cluster from binaries
 }
 
-// SideBySide lets so many parallel tests run at once, if nobody says -parallel. It is for packages whose tests wait for
-// most of their time, such as for a quarantine. Call it before Main.
-func SideBySide(tests int) {
-	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
-		panic(err) // package testing knows its flag
-	}
-}
+// sideBySide is how many parallel tests run at once, if nobody says -parallel. They wait for most of their time: for a
+// quarantine, a look, the start of a server.
+const sideBySide = "8"
 
 // Main runs the tests of a package with a server and exits.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run is Main for a package that has more to clean up. It returns the exit code.
 func Run(m *testing.M) (code int) {
+	if err := flag.Set("test.parallel", sideBySide); err != nil { // the command line is read later, and wins
+		panic(err) // package testing knows its flag
+	}
 	stop, err := startServer()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
