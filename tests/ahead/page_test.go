@@ -1,3 +1,5 @@
+//go:build full
+
 package ahead
 
 import (
@@ -31,7 +33,7 @@ func TestThePageShowsTheCodeThatRan(t *testing.T) {
 		code := source(t, match[1], match[2] != "")
 		if match[4] != code && !*update {
 			t.Errorf("docs/drawing-ahead.md shows other code than %s has: "+
-				"go test -run Page ./tests/ahead -update writes it", match[1])
+				"go test -tags full -run Page ./tests/ahead -update writes it", match[1])
 		}
 		return "<!-- " + match[1] + match[2] + " -->\n```" + match[3] + "\n" + code + "```\n"
 	})

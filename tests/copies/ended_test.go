@@ -11,6 +11,7 @@ import (
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
+	"pgflurry/tests/support/volume"
 )
 
 // closed closes a database, as "pgflurry close" does.
@@ -142,7 +143,7 @@ func TestOfCopiesThatTakeThePlaceAtOnceExactlyOneDoes(t *testing.T) {
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
 	admin := server.In(t, original, "postgres")
-	for range 6 {
+	for range volume.Of(2, 6) {
 		names := []string{"copies_race_1", "copies_race_2", "copies_race_3"}
 		copies := make([]string, len(names))
 		for i, name := range names {

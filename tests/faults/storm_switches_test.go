@@ -1,3 +1,5 @@
+//go:build full
+
 package faults
 
 import (
@@ -6,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -13,6 +16,23 @@ import (
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
+
+// The rows go back, or another database takes their place. So the windows are longer than a start of a server takes:
+// proxies still use grants that it does not know.
+func TestInAStormOfSwitchesNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
+	t.Parallel()
+	s := newStorm(t, "--window=2s")
+	s.do("UPDATE pgflurry.namespace SET quarantine = '2.2 s'")
+	s.do("UPDATE pgflurry.namespace SET max_window = '2 s', restart_quarantine = NULL")
+	// for a minute after a switch a proxy answers nothing from memory, and its ID database does
+	s.wanted = func(int64) bool { return true }
+	s.join()
+	list := switches
+	if server.Storm(t) > 0 {
+		list = append(append([]trouble(nil), switches...), troubles...)
+	}
+	s.rage(list)
+}
 
 // switches are faults after which an address leads elsewhere, or a server has gone back in time. Each ends with a proxy
 // in another's place: that one answers from memory at once.

@@ -69,23 +69,6 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 	s.rage(troubles)
 }
 
-// The rows go back, or another database takes their place. So the windows are longer than a start of a server takes:
-// proxies still use grants that it does not know.
-func TestInAStormOfSwitchesNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
-	t.Parallel()
-	s := newStorm(t, "--window=2s")
-	s.do("UPDATE pgflurry.namespace SET quarantine = '2.2 s'")
-	s.do("UPDATE pgflurry.namespace SET max_window = '2 s', restart_quarantine = NULL")
-	// for a minute after a switch a proxy answers nothing from memory, and its ID database does
-	s.wanted = func(int64) bool { return true }
-	s.join()
-	list := switches
-	if server.Storm(t) > 0 {
-		list = append(append([]trouble(nil), switches...), troubles...)
-	}
-	s.rage(list)
-}
-
 // rage starts the proxies and the clients, and lets each fault happen, again and again.
 func (s *storm) rage(list []trouble) {
 	t := s.t

@@ -346,3 +346,11 @@ func TestTheStandInIsFencedToo(t *testing.T) {
 	}
 	run(t, first, "ROLLBACK")
 }
+
+func appendID(ids []int64, text []byte) []int64 {
+	var id int64
+	for _, digit := range text {
+		id = id*10 + int64(digit-'0')
+	}
+	return append(ids, id)
+}

@@ -130,3 +130,7 @@ func TestAParallelPlanMayAskWhichDatabaseThisIs(t *testing.T) {
 		t.Error("the original is none")
 	}
 }
+
+// steps gives each session a clock of its own, which the session sets back and forth. To the function that looks like
+// one clock that is stepped.
+const steps = "pg_catalog.current_setting('test.step')"

@@ -1,3 +1,5 @@
+//go:build full
+
 package function_test
 
 import (
@@ -41,10 +43,6 @@ type storm struct {
 	disorder atomic.Int64
 	broken   atomic.Int64 // statements that ended with an error
 }
-
-// steps gives each session a clock of its own, which the session sets back and forth. To the function that looks like
-// one clock that is stepped.
-const steps = "pg_catalog.current_setting('test.step')"
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 	storms := []*storm{{clock: true, long: true}, {long: true, fenced: true}, {clock: true}, {long: true}}
@@ -127,14 +125,6 @@ func (s *storm) draw(ctx context.Context, conn *pgx.Conn, dice *rand.Rand) (ids 
 		return ids, err
 	}
 	return ids, nil
-}
-
-func appendID(ids []int64, text []byte) []int64 {
-	var id int64
-	for _, digit := range text {
-		id = id*10 + int64(digit-'0')
-	}
-	return append(ids, id)
 }
 
 // deaf opens one session after the other that draws and never reads.

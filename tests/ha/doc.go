@@ -3,7 +3,7 @@
 // It has three servers of PostgreSQL under Patroni, three of etcd, HAProxy and three proxies. Each runs on a machine of
 // its own (package machines). Clients of package load draw and write while faults happen.
 //
-//	PGFLURRY_TEST_HA=2m go test ./tests/ha       a few failovers of each mode; this is what CI runs
+//	PGFLURRY_TEST_HA=2m go test -tags full ./tests/ha     a few failovers of each mode; this is what CI runs
 //	make ha HA=1h                                the long one
 //	make ha HA=3h HA_FLAGS="-ha.failovers 200 -ha.ids 100000000 -ha.reports /tmp"
 //

@@ -1,8 +1,8 @@
 // Package idle measures two costs of many clients. The first is the memory of a session that does nothing, with ten
 // thousand open. The second is ten thousand clients that log in to the ID database at once.
 //
-//	go test -run '^$' -bench Idle ./tests/idle
-//	go test -run '^$' -bench Login ./tests/idle
+//	go test -tags full -run '^$' -bench Idle ./tests/idle
+//	go test -tags full -run '^$' -bench Login ./tests/idle
 //
 // # Idle sessions
 //

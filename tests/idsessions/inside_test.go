@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
 	"pgflurry/account"
 	"pgflurry/fault"
@@ -56,8 +55,6 @@ func start(t testing.TB, database string, parameters map[string]string, tls *pgt
 	change func(*idserver.Settings),
 ) string {
 	t.Helper()
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 	ids := proxytest.Settings(away(t)).IDs
 	settings := idserver.Settings{
 		Database: database, IDs: ids, Parameters: func() map[string]string { return parameters },

@@ -18,7 +18,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { program.MainNoLeak(m) }
 
 const (
 	idDatabase = "pgflurry"

@@ -1,3 +1,5 @@
+//go:build full
+
 package operate
 
 import (
@@ -94,7 +96,8 @@ func TestThePageOfAlertsIsWhatPrometheusGets(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s is not what %s says: go test ./tests/operate -run %s -update", alertsPage, alertsFile, t.Name())
+		t.Errorf("%s is not what %s says: go test -tags full ./tests/operate -run %s -update", alertsPage, alertsFile,
+			t.Name())
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build full
+
 // Package operate proves with Prometheus itself that operators see real faults as they are.
 package operate
 

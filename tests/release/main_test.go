@@ -1,4 +1,4 @@
-//go:build linux
+//go:build full && linux
 
 // Package release makes releases as a maintainer does, with make, and installs their packages as a user does.
 package release

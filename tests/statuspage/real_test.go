@@ -1,3 +1,5 @@
+//go:build full
+
 // Package statuspage proves, in a real browser, that the status page of a running proxy shows real faults.
 package statuspage
 
