@@ -25,7 +25,6 @@ import (
 )
 
 func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *testing.T) {
-	t.Parallel()
 	deeds.Wanted(t)
 	m := newMatrix(t)
 	home := newIDDatabase(t, m, "5m", drivers...)
@@ -61,7 +60,6 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 
 // This test needs only drivers that the other tests need, too.
 func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t *testing.T) {
-	t.Parallel()
 	server.Tool(t, "psql")
 	m := newMatrix(t)
 	psql := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.Name == "psql" })]

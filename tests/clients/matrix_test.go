@@ -21,7 +21,6 @@ var update = flag.Bool("update", false, "write the results into docs/clients.md 
 func TestMain(m *testing.M) { program.Main(m) }
 
 func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
-	t.Parallel()
 	deeds.Wanted(t)
 	m := newMatrix(t)
 	proxied := m.serve(t, m.direct, "matrix")
@@ -52,6 +51,7 @@ type matrix struct {
 	seen   deeds.Seen
 }
 
+// newMatrix makes roles of the server, so tests that call it run one after the other.
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	m := &matrix{Maker: deeds.NewMaker(t), seen: make(deeds.Seen)}

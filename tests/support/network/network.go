@@ -25,8 +25,10 @@ func To(t testing.TB, direct string) (*Link, string) {
 	t.Helper()
 	u := server.Parse(t, direct)
 	quiet := zerolog.Nop()
+	// Lead closes the port for a moment, so it must be none that the system gives to a connection.
+	listen := fmt.Sprintf("127.0.0.1:%d", server.FreePort(t))
 	l := &Link{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet), "link",
-		"127.0.0.1:0", u.Host)}
+		listen, u.Host)}
 	if err := l.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
