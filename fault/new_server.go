@@ -7,12 +7,12 @@ var NewServer = Row{
 		`"pgflurry migrate up --database URL --copy --join HOME" or ` +
 		`"pgflurry migrate up --database URL --copy --new-namespace". ` +
 		"If it has taken the place of the original, which is gone for good: " +
-		`"pgflurry migrate up --database URL --moved", with --join HOME as well if the database has joined.`,
+		`"pgflurry migrate up --database URL --moved --no-other-draws", with --join HOME as well if it has joined.`,
 	Do: "Say what the database is: a copy whose original lives on, with a worker of its own from HOME or an ID space " +
 		"of its own; or the same one as before, on another server. Until then both may give the same IDs.",
 	Commands: []string{
 		"pgflurry migrate up --copy --join HOME --database URL",
 		"pgflurry migrate up --copy --new-namespace --database URL",
-		"pgflurry migrate up --moved --database URL",
+		"pgflurry migrate up --moved --no-other-draws --database URL",
 	},
 }

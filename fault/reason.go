@@ -69,7 +69,7 @@ var rows = map[string]Row{
 		ClientHint: "Whoever runs the proxy has to point it to the database that has taken its place.",
 		Page:       "the lease database was closed for good",
 		Hint: "Point the proxy to the database that has taken its place. " +
-			`If none has, run "pgflurry migrate up --database URL --moved" there.`,
+			`If none has, "pgflurry migrate up --database URL" says how to go on.`,
 	},
 	NoneFree: {
 		Log:        "no worker is free",
@@ -88,7 +88,7 @@ var rows = map[string]Row{
 		Do: "Say what this database is: one that has replaced its original, another one of the original's " +
 			"ID space at home in HOME, or an ID space of its own.",
 		Commands: []string{
-			"pgflurry migrate up --moved --database URL",
+			"pgflurry migrate up --moved --no-other-draws --database URL",
 			"pgflurry migrate up --join HOME --database URL",
 			"pgflurry migrate up --new-namespace --database URL",
 		},

@@ -117,13 +117,12 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 const copiedOrMoved = `If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
   pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
 If this is the same database and only its address has changed, or the original is gone for good and no other copy has
-taken its place, run
-  pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`
+taken its place, run this, which writes the new address down
+  pgflurry migrate up --database URL --join HOME --moved --no-other-draws`
 
 // reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
-// meanwhile, or does not keep it for functions. Else now is the claim that the database writes down. moved says that it
-// has another address for good.
+// meanwhile, else now is the claim that the database writes down. moved says that it has another address for good.
 func (h *home) reclaim(
 	ctx context.Context, by claimant, worker int, before string, moved bool,
 ) (now string, given bool, err error) {
@@ -136,8 +135,6 @@ func (h *home) reclaim(
 			Scan(&ours, &here, &written, &node, &from, &at, &now)
 	})
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) && !h.row.Functions.Has(worker): // a home that was made anew by hand
-		return "", true, nil
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", false, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more",
 			h.address(), h.row.ID)

@@ -62,6 +62,17 @@ func joinAnew(ctx context.Context, d *database, h *home, version string) error {
 // rejoin makes sure that the home's row gives this database its worker. If another database got the worker meanwhile,
 // this one gets a new worker. Settings.Moved says that the database has another address for good.
 func rejoin(ctx context.Context, d *database, s Settings, present namespace.Namespace, h *home) error {
+	switch kept := h.row.Functions.Has(present.FunctionWorker); {
+	case kept && s.JoinsComplete:
+		return homeKnows(present)
+	case !kept && !s.JoinsComplete: // a home that was made anew by hand
+		return refuse("Let every other database that ever joined join again. Then run this with --joins-complete: "+
+			"it gives the function another worker.",
+			"%s does not keep worker %d for functions, which database %q has: it is not the home that the database "+
+				"joined, and may have forgotten others, too", h.address(), present.FunctionWorker, present.Database)
+	case !kept:
+		return joinAnew(ctx, d, h, s.Version)
+	}
 	claim, given, err := h.reclaim(ctx, d.claimant(s.Version), present.FunctionWorker, present.Claim, s.Moved)
 	switch {
 	case err != nil:
@@ -89,7 +100,12 @@ func completeJoins(ctx context.Context, d *database) error {
 	case err != nil:
 		return err
 	case present.Home != "":
-		return refuse("Give the URL of its home.", "database %q has no worker rows", d.facts.database)
+		return homeKnows(present)
 	}
 	return d.write(ctx, "writing down that no join is forgotten", sql.JoinsComplete)
+}
+
+// homeKnows refuses --joins-complete in a database that is no home.
+func homeKnows(present namespace.Namespace) error {
+	return refuse("Give the URL of its home.", "database %q has no worker rows", present.Database)
 }

@@ -59,6 +59,8 @@ func own(
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
 			present.Database, h.address(), present.ID)
+	case h != nil && why != "" && s.JoinsComplete:
+		return false, homeKnows(present)
 	case s.NewNamespace && why == "":
 		return false, refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) "+
 			"and the original lives on, add --copy.",
@@ -241,6 +243,7 @@ func refuseCopy(present namespace.Namespace, why string) error {
 	if present.Home != "" {
 		original, moved = present.Home, "--join HOME --moved"
 	}
+	moved += " --no-other-draws"
 	another := ""
 	if present.Region != nil {
 		another = fmt.Sprintf(`

@@ -223,7 +223,11 @@ func (s Settings) shares(layout generator.Layout) (workers int, foreign namespac
 		if len(foreign) > 0 {
 			of += fmt.Sprintf(", without the foreign workers %v,", foreign)
 		}
-		return 0, nil, refuse("Ask for fewer, or choose a layout with more worker bits.",
+		advice := "Ask for fewer, or choose a layout with more worker bits."
+		if s.Space != nil {
+			advice = "The fingerprint fixes both. Choose the number of another region, which has more workers left."
+		}
+		return 0, nil, refuse(advice,
 			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
 				"left for a proxy", max(1, workers), of, left)
 	}

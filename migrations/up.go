@@ -133,7 +133,7 @@ func install(ctx context.Context, d *database, s Settings, h *home, last int) (v
 	if err := settled(ctx, d, h); err != nil {
 		return verdict{}, err
 	}
-	if s.JoinsComplete {
+	if s.JoinsComplete && h == nil {
 		if err := completeJoins(ctx, d); err != nil {
 			return verdict{}, err
 		}

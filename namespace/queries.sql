@@ -66,7 +66,8 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        -- why the server is not known (empty: it is), whether that is refused, and whether there is something to note
        CASE WHEN s.why IS NULL OR pgflurry.why_copied() IS NOT NULL THEN '' ELSE s.why END,
        n.new_server OPERATOR(pg_catalog.=) 'refuse',
-       CASE WHEN k.noted THEN false ELSE pgflurry.server_to_note($1) IS NOT NULL END
+       CASE WHEN k.noted OR pgflurry.why_copied() IS NOT NULL THEN false
+            ELSE pgflurry.server_to_note($1) IS NOT NULL END
 FROM pgflurry.namespace AS n,
      -- the usual case, in which nothing else is asked: the same start, reached as before
      LATERAL (SELECT n.server OPERATOR(pg_catalog.->) 'started' OPERATOR(pg_catalog.=)

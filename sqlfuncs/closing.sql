@@ -28,7 +28,7 @@ BEGIN
     RAISE EXCEPTION '%: database "%" is closed for good', what, current_database()
         USING ERRCODE = 'SNF04',
               HINT = 'Another database has taken its place: connect to that one. '
-                  'If none has, the operator runs "pgflurry migrate up --database URL --moved".';
+                  'If none has, the operator runs "pgflurry migrate up --database URL", which says how to go on.';
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.refuse_closed(text) IS
 'Error SNF04: the database is closed for good. what: who is refused.';

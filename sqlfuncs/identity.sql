@@ -198,7 +198,8 @@ BEGIN
             namespace_oid = n.tableoid, worker_oid = 'pgflurry.worker'::regclass,
             generation = pgflurry.next_generation(n.generation), closed_at = NULL,
             -- what was said of a server is nothing on another one, and a copy of the files has another start
-            restart_quarantine = CASE WHEN n.server->'started' = pgflurry.this_server()->'started'
+            restart_quarantine = CASE WHEN n.system_identifier = pgflurry.system_identifier()
+                                           AND n.server->'started' = pgflurry.this_server()->'started'
                                       THEN n.restart_quarantine END,
             server = pgflurry.this_server() || '{"reached": []}'
         FROM pg_database AS d WHERE d.datname = current_database();

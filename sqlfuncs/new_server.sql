@@ -86,8 +86,10 @@ CREATE OR REPLACE FUNCTION pgflurry.note_server(reached text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = '500ms' AS $fn$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
+    -- a copy that nobody has declared keeps what is known of its original's server
     UPDATE pgflurry.namespace AS n SET server = noted.server
-        FROM (SELECT pgflurry.server_to_note(reached)) AS noted (server) WHERE noted.server IS NOT NULL;
+        FROM (SELECT pgflurry.server_to_note(reached)) AS noted (server)
+        WHERE noted.server IS NOT NULL AND pgflurry.is_original();
 END $fn$;
 COMMENT ON FUNCTION pgflurry.note_server(text) IS
 'Lets the namespace row remember this server, if pgflurry.server_to_note() says so. '

@@ -60,11 +60,14 @@ func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 	return nil
 }
 
-// conflict says why the function of a database may give IDs that a proxy gives, too; empty: it may not. Nobody writes
-// such a row by a command. It may come from a home that was lost and made anew by hand, or from an old program.
-func (s *space) conflict(ns namespace.Namespace) string {
+// conflict says why the function of a database may give IDs that a proxy or another listed one gives, too; empty: it
+// may not. Nobody writes such a row by a command. It may come from a home that was lost and made anew by hand.
+func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
+	worker := ns.FunctionWorker
 	held, is := s.held()
-	switch worker := ns.FunctionWorker; {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch other := s.functions[worker]; {
 	case ns.ID != s.home.ID:
 	case is && held == worker:
 		return fmt.Sprintf("the function of database %q has worker %d, which this proxy holds: "+
@@ -72,10 +75,16 @@ func (s *space) conflict(ns namespace.Namespace) string {
 	case !s.home.Functions.Has(worker):
 		return fmt.Sprintf("the function of database %q has worker %d, and the lease database keeps the workers %v "+
 			"for functions: a proxy may give the same IDs", ns.Database, worker, s.home.Functions)
+	case other != nil && other.name != l.name:
+		return fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
+			"their IDs repeat each other's", other.name, l.name, worker)
+	default:
+		maps.DeleteFunc(s.functions, func(_ int, of *Listing) bool { return of == l }) // it may have another one now
+		s.functions[worker] = l
 	}
 	return ""
 }
 
 // conflictHint says what to do about a conflict.
-const conflictHint = `Stop the writers of that database. Then let it join again, which gives its function a worker ` +
-	`of its own: "pgflurry migrate up --database URL --join LEASE_URL".`
+const conflictHint = `Stop the writers of that database. Let every joined database join again, this one last: ` +
+	`"pgflurry migrate up --database URL --join LEASE_URL" says how it gets a worker of its own.`

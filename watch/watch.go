@@ -180,7 +180,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	d.seen, d.unasked = true, 0
 	d.setOrigin(origin, judged)
 	d.compare(&judged)
-	conflict := d.ids.conflict(judged.Namespace)
+	conflict := d.ids.conflict(d.Listing, judged.Namespace)
 	if conflict != "" {
 		withhold(&judged, conflict)
 	}

@@ -232,14 +232,30 @@ func TestADatabaseThatWasListedAgainKeepsItsFunctionsWorkerWhenItsOldWatchEnds(t
 func TestAFunctionConflictsIfItsWorkerIsTheProxysOrNotForFunctions(t *testing.T) {
 	home := namespace.Namespace{ID: "a", Kinds: namespace.Kinds{Functions: namespace.Ranges{{Lowest: 0, Highest: 15}}}}
 	w := newSpace(home, func() (int, bool) { return 7, true })
+	all := listOf(t, "app")
+	relist(t, all, "app", "other")
+	app, other := all.listed[0], all.listed[1]
 	for worker, says := range map[int]string{3: "", 7: "which this proxy holds", 16: "keeps the workers 0 to 15"} {
 		ns := namespace.Namespace{ID: "a", Database: "app", FunctionWorker: worker}
-		if why := w.conflict(ns); (why == "") != (says == "") || !strings.Contains(why, says) {
+		if why := w.conflict(app, ns); (why == "") != (says == "") || !strings.Contains(why, says) {
 			t.Errorf("worker %d: %q; expected %q", worker, why, says)
 		}
 		ns.ID = "b" // its IDs are of another space, and not answered anyway
-		if why := w.conflict(ns); why != "" {
+		if why := w.conflict(app, ns); why != "" {
 			t.Errorf("worker %d of another ID space: %q", worker, why)
 		}
+	}
+	// Two listed databases: at each look, and until one has another worker.
+	ns := namespace.Namespace{ID: "a", Database: "other", FunctionWorker: 3}
+	for range 2 {
+		if why := w.conflict(other, ns); !strings.Contains(why, `"app" and "other" have the same worker 3`) {
+			t.Errorf("with the worker of another one: %q", why)
+		}
+	}
+	if why := w.conflict(app, namespace.Namespace{ID: "a", Database: "app", FunctionWorker: 4}); why != "" {
+		t.Errorf("with another worker: %q", why)
+	}
+	if why := w.conflict(other, ns); why != "" {
+		t.Errorf("the other one has left the worker, but %q", why)
 	}
 }

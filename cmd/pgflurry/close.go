@@ -40,7 +40,8 @@ database stays closed. You can run close again at any time, with --wait or witho
 
 Then make the dump, restore it on the other side, and run there:
   pgflurry migrate up --database URL --moved --no-other-draws
-The same on the closed database takes the closing back, as long as no copy has taken its place.
+The same on the closed database takes the closing back, as long as no copy has taken its place. One that
+has joined needs --join HOME as well.
 
 close needs the owner of schema pgflurry, and the primary. It waits for open transactions that have
 written pgflurry's tables, at most for --lock-timeout. Then it changes nothing, and names them.

@@ -240,6 +240,14 @@ func windowsDone(n *namespace.Namespace, gate time.Duration) string {
 	return said
 }
 
+// joinHome is the flag that a database needs if it has joined.
+func joinHome(state migrations.State) string {
+	if n := state.Namespace; n != nil && n.Home != "" {
+		return " --join HOME"
+	}
+	return ""
+}
+
 // inPlace is an error that says what is missing or wrong; nil if everything is in place.
 func inPlace(state migrations.State) error {
 	switch {
@@ -253,7 +261,7 @@ func inPlace(state migrations.State) error {
 	case state.Closed:
 		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("database %q is closed for good", state.Database),
 			"Another database has taken its place. "+
-				"If none has: pgflurry migrate up --database URL --moved --no-other-draws"))
+				"If none has: pgflurry migrate up --database URL"+joinHome(state)+" --moved --no-other-draws"))
 	case len(state.LockTables) > 0:
 		return outcome.As(outcome.NotInPlace, hint.With(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),

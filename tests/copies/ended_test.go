@@ -108,6 +108,8 @@ func TestWhatWasSaidOfAServerIsNothingOnAnotherOne(t *testing.T) {
 	}
 	s.closed(home)
 	s.restore(moved, s.dump(home))
+	looks := program.ServeUnleased(t, moved, "looks") // it notes no server in a copy
+	looks.Line("is a copy")
 	s.up(moved, migrations.Settings{Moved: true, NoOtherDraws: true})
 	s.drawsAbove(moved)
 	server.Exec(t, moved, "UPDATE pgflurry.namespace SET acquire_after = 0")

@@ -388,3 +388,19 @@ func TestAlertNewServerFiresAtACopyThatNobodyHasDeclaredAndNotAtARestart(t *test
 	after := o.shows("a new server", func(of func(string) float64) bool { return of("new_server") == 1 })
 	judge(t, before, after, "PgflurryNewServer")
 }
+
+func TestAlertWorkerConflictFiresWhereAFunctionHasAWorkerOfProxies(t *testing.T) {
+	t.Parallel()
+	home, joined := server.Migrated(t), server.Database(t)
+	server.Migrate(t, joined, migrations.Settings{JoinURL: home})
+	both := server.Name(t, home) + "," + server.Name(t, joined)
+	before := operate(t, home, "apart", "--databases", both).steady()
+	server.Exec(t, joined, `ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER;
+		UPDATE pgflurry.namespace SET function_worker = 500, function_workers = '{[0,16),[500,501)}';
+		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace`)
+	o := operate(t, home, "conflict", "--databases", both)
+	after := o.shows("a conflict", func(of func(string) float64) bool {
+		return of(`database_worker_conflict{database="`+server.Name(t, joined)+`"}`) == 1
+	})
+	judge(t, before, after, "PgflurryWorkerConflict")
+}
