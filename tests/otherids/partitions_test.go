@@ -2,6 +2,7 @@ package otherids
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -50,10 +51,24 @@ func TestTheStatementsOfThePageMakeTheNextPartitionsAndDropOldOnesWheneverTheyRu
 				snowflake_floor(date_trunc('month', now(), 'UTC') - ago * interval '1 month'),
 				snowflake_floor(date_trunc('month', now(), 'UTC') - (ago - 1) * interval '1 month'));
 		END LOOP; END$$`)
-	for range 2 {
-		psql := exec.CommandContext(server.Within(t), server.Tool(t, "psql"), "-Xq", "-v", "ON_ERROR_STOP=1", "-d", url)
+	drop := func(options string) (string, error) {
+		psql := exec.CommandContext(server.Within(t), server.Tool(t, "psql"), "-Xq", "-d", url)
+		psql.Env = append(os.Environ(), "PGOPTIONS="+options)
 		psql.Stdin = strings.NewReader(partitionsPage(t, dropPartitions))
-		if out, err := psql.CombinedOutput(); err != nil {
+		out, err := psql.CombinedOutput()
+		return string(out), err
+	}
+	report := server.Connect(t, url)
+	server.Do(t, report, "BEGIN; SELECT count(*) FROM event")
+	if out, err := drop("-c statement_timeout=1s"); err == nil || strings.Count(out, "ERROR") != 1 {
+		t.Errorf("a detach that is interrupted: %v; nothing may follow it:\n%s", err, out)
+	}
+	if n := server.Value[int](t, conn, partitions+" AND inhdetachpending"); n != 1 {
+		t.Errorf("%d partitions are half detached, expected 1", n)
+	}
+	server.Do(t, report, "COMMIT")
+	for range 2 {
+		if out, err := drop(""); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		if n := server.Value[int](t, conn, partitions); n != 7 { // without those of 13 and 14 months ago
