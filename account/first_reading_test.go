@@ -14,14 +14,13 @@ func TestWhoComesBeforeTheAccountsWereReadWaitsForThat(t *testing.T) {
 		expected *List
 		after    time.Duration
 	}{
-		"they are read":             {func(a *Reader) { a.use(list); close(*a.tried.Load()) }, list, time.Second},
-		"they cannot be read":       {func(a *Reader) { close(*a.tried.Load()) }, nil, time.Second},
+		"they are read":             {func(a *Reader) { a.use(list); close(a.tried) }, list, time.Second},
+		"they cannot be read":       {func(a *Reader) { close(a.tried) }, nil, time.Second},
 		"the database is not heard": {func(*Reader) {}, nil, firstReading},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &Reader{log: slog.New(slog.DiscardHandler)}
-				a.forget()
+				a := &Reader{tried: make(chan struct{}), log: slog.New(slog.DiscardHandler)}
 				start := time.Now()
 				go func() {
 					time.Sleep(time.Second)

@@ -27,22 +27,20 @@ const (
 	restPerReading = 20
 	mostBetween    = time.Minute
 	// firstReading is how long a client waits at most for the first reading, which usually takes milliseconds. Clients
-	// that were waiting in a socket come to a new process before that reading is done. A PostgreSQL that sleeps may
-	// need seconds until it takes a login.
+	// that were waiting in a socket come to a new process before that reading is done. One attempt may take 5 s.
 	firstReading = 6 * time.Second
 )
 
 // A Reader has the accounts as last read from the table or from a file. If a reading fails, the last ones stay. Its
 // methods are safe for concurrent use.
 type Reader struct {
-	taking sync.Mutex           // guards file, list and before together
+	taking sync.Mutex           // guards file and list together
 	wanted atomic.Bool          // false: everybody may log in, and nothing is read
 	file   atomic.Pointer[File] // nil: the table
 	list   atomic.Pointer[List] // nil: not read yet
-	before *List                // the last one ever; nil: none
 	failed atomic.Pointer[failure]
-	again  chan struct{}                 // asks for a reading at once
-	tried  atomic.Pointer[chan struct{}] // closed after the first reading of a Run, successful or not
+	again  chan struct{} // asks for a reading at once
+	tried  chan struct{} // closed after the first reading, successful or not
 
 	asker   *fresh.Asker // session to the lease database
 	wall    func() time.Time
@@ -60,11 +58,11 @@ type failure struct{ cause, hint string }
 func NewReader(config *pgx.ConnConfig, timeout time.Duration, rules fresh.Rules, wall func() time.Time) *Reader {
 	there := func() *pgx.ConnConfig { return config }
 	r := &Reader{
-		again: make(chan struct{}, 1),
+		again: make(chan struct{}, 1), tried: make(chan struct{}),
 		asker: fresh.NewAsker(there, timeout, rules.Named(connectionName)),
 		wall:  wall, now: rules.Now, log: rules.Log, failing: logs.Reminder{Every: logs.RemindEvery},
 	}
-	r.forget()
+	r.failed.Store(&failure{})
 	return r
 }
 
@@ -127,17 +125,7 @@ func (r *Reader) soon() {
 	}
 }
 
-// forget waits for a first reading, as at the start.
-func (r *Reader) forget() {
-	r.taking.Lock()
-	defer r.taking.Unlock()
-	tried := make(chan struct{})
-	r.tried.Store(&tried) // before the list is gone: Last must not find the former channel then
-	r.list.Store(nil)
-	r.failed.Store(&failure{})
-}
-
-// Last is the list of the last reading; nil: there was none. Before the first reading of a Run it waits for that.
+// Last is the list of the last reading; nil: there was none. Before the first reading it waits for that.
 func (r *Reader) Last() *List {
 	if list := r.list.Load(); list != nil {
 		return list
@@ -145,18 +133,16 @@ func (r *Reader) Last() *List {
 	timer := time.NewTimer(firstReading)
 	defer timer.Stop()
 	select {
-	case <-*r.tried.Load():
+	case <-r.tried:
 	case <-timer.C:
 	}
 	return r.list.Load()
 }
 
-// Run reads the accounts again and again until ctx ends. Then the list is forgotten, until Run is called again.
+// Run reads the accounts again and again until ctx ends.
 func (r *Reader) Run(ctx context.Context) {
 	defer r.asker.Close()
-	defer r.forget()
-	first := *r.tried.Load()
-	tried := sync.OnceFunc(func() { close(first) })
+	tried := sync.OnceFunc(func() { close(r.tried) })
 	defer tried()
 	for ctx.Err() == nil {
 		began := r.now()
@@ -197,9 +183,7 @@ func (r *Reader) read(ctx context.Context) bool {
 
 // use replaces the list, and logs a change.
 func (r *Reader) use(list *List) {
-	before := r.before
-	r.before = list
-	r.list.Store(list)
+	before := r.list.Swap(list)
 	r.failed.Store(&failure{})
 	switch {
 	case before == nil && list.Len() == 0:

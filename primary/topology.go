@@ -103,15 +103,6 @@ func (t *topology) settleNow() {
 	}
 }
 
-// rest forgets what the hosts say, but not what they have written: as at the start, all are heard before one is chosen.
-// The primary stays until then.
-func (t *topology) rest() {
-	t.settled = false
-	for i := range t.hosts {
-		t.hosts[i].word = unasked
-	}
-}
-
 func (t *topology) isForeign(h *candidate) bool {
 	return t.system != 0 && h.system != 0 && h.system != t.system
 }

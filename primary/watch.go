@@ -83,10 +83,8 @@ func New(s Settings) *Watch {
 	return w
 }
 
-// Run asks the hosts until ctx ends. The time of the last primary does not end with ctx. But nobody gets it from
-// Primary until Run is called again, and the hosts were heard again.
+// Run asks the hosts until ctx ends. The time of the last primary does not end with ctx.
 func (w *Watch) Run(ctx context.Context) {
-	defer w.forget()
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for i := range w.settings.Servers {
@@ -97,12 +95,6 @@ func (w *Watch) Run(ctx context.Context) {
 			w.learn(func() change { return w.topology.settle() })
 		}
 	})
-}
-
-func (w *Watch) forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.topology.rest()
 }
 
 // ask asks one host again and again. A host that hangs delays no other.
@@ -219,8 +211,8 @@ func (w *Watch) reportHost(i int, now time.Duration) {
 
 var errNone = errors.New("no upstream host is the primary")
 
-// Primary returns the present primary. While Run begins, it waits until all hosts have answered, or the time for that
-// (patience) is over. If there is none, it fails, and the error has each host's last answer.
+// Primary returns the present primary. Before the first one it waits until all hosts have answered, or the time for
+// that (patience) is over. If there is none, it fails, and the error has each host's last answer.
 func (w *Watch) Primary(ctx context.Context) (Primary, error) {
 	for {
 		w.mu.Lock()
@@ -230,7 +222,7 @@ func (w *Watch) Primary(ctx context.Context) (Primary, error) {
 		}
 		w.mu.Unlock()
 		switch {
-		case settled && now != nil:
+		case now != nil:
 			return *now, nil
 		case settled:
 			return Primary{}, fmt.Errorf("%w: %s", errNone, said)

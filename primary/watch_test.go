@@ -22,20 +22,6 @@ type rig struct {
 	*Watch
 	speakers []*speaker
 	closed   atomic.Int32
-	runs     int32
-	stop     func() // ends the present run
-}
-
-// run runs the Watch, until stop or the end of the test.
-func (r *rig) run() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	r.runs++
-	go func() {
-		defer close(done)
-		r.Run(ctx)
-	}()
-	r.stop = func() { cancel(); <-done }
 }
 
 func newRig(t *testing.T, n int) *rig {
@@ -62,11 +48,17 @@ func newRig(t *testing.T, n int) *rig {
 		Servers: all, Now: func() time.Duration { return time.Since(began) }, Wall: time.Now,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
-	r.run()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.Run(ctx)
+	}()
 	t.Cleanup(func() {
-		r.stop()
-		if closed, all := r.closed.Load(), r.runs*int32(n); closed != all {
-			t.Errorf("%d of %d connections were closed", closed, all)
+		cancel()
+		<-done
+		if closed := r.closed.Load(); closed != int32(n) {
+			t.Errorf("%d of %d connections were closed", closed, n)
 		}
 	})
 	return r
@@ -127,49 +119,6 @@ func TestWithoutAPrimaryItIsAskedSoonerAndWhatEachSaidIsTold(t *testing.T) {
 		r.speakers[0].answer <- primaryOn(2)
 		if took := time.Since(began); took > usualPause/2 {
 			t.Errorf("the next question came after %v", took)
-		}
-	})
-}
-
-func TestAWatchThatRunsAgainHearsTheHostsBeforeItNamesOneAndEndsNoTimeMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 2)
-		r.speakers[0].answer <- primaryOn(1)
-		r.speakers[1].answer <- aStandby
-		first, err := r.Primary(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.stop()
-		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		if p, err := r.Primary(waiting); err == nil || first.Over.Err() != nil {
-			t.Fatalf("while nobody asks: %+v, %v, and the former time is over: %v", p, err, first.Over.Err())
-		}
-		r.run()
-		r.speakers[0].answer <- aStandby
-		r.speakers[1].answer <- primaryOn(2)
-		second, err := r.Primary(t.Context())
-		if err != nil || second.Host != 1 || first.Over.Err() == nil {
-			t.Errorf("after a failover meanwhile: %+v, %v; the former time is over: %v", second, err, first.Over.Err())
-		}
-	})
-}
-
-func TestAPrimaryThatIsHeardAgainAfterAPauseKeepsItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1)
-		r.speakers[0].answer <- primaryOn(1)
-		first, err := r.Primary(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.stop()
-		r.run()
-		r.speakers[0].answer <- primaryOn(1)
-		again, err := r.Primary(t.Context())
-		if err != nil || again != first || first.Over.Err() != nil {
-			t.Errorf("%+v, %v; expected %+v, which goes on", again, err, first)
 		}
 	})
 }

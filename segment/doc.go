@@ -60,8 +60,7 @@
 //  8. A row can fall behind what was acknowledged: the database lost a commit, or somebody made the tag anew. The
 //     source then raises the row and drops the rest of its blocks, even if the fetch that noticed it fails. If others
 //     have raised the row to the mark before the source looks, it cannot notice, and the rest goes on.
-//  9. When Run has returned nothing is given any more, and no connection and no goroutine is left. If Run is called
-//     again, it gives numbers of new blocks.
+//  9. When Run has returned nothing is given any more, and no connection and no goroutine is left.
 //  10. Every number that is given is of the origin that the last look has found, and no answer from before that look
 //     changes it. What was given elsewhere says nothing of the rows here.
 //

@@ -11,10 +11,9 @@ import (
 )
 
 // Run fetches blocks from the first draw until ctx ends, whatever the database does meanwhile. It returns when the
-// fetches under way are over, 2 s later at most. End ctx only when no caller needs numbers: the rest is skipped. Run
-// may be called again after that, and numbers are given again.
+// fetches under way are over, 2 s later at most. Call it once. End ctx only when no caller needs numbers any more: the
+// rest is skipped.
 func (s *Source) Run(ctx context.Context) {
-	s.ended.Store(false)
 	defer s.end()
 	select {
 	case <-s.drawn:
@@ -207,8 +206,7 @@ func (s *Source) remove(b *buffer, at time.Duration) {
 	b.supply.removed(at)
 }
 
-// end drops the rest of all blocks, the requests for others, and what failed. It keeps the marks: the rows must not
-// fall behind them before the next Run.
+// end drops the rest of all blocks, for good.
 func (s *Source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,14 +217,8 @@ func (s *Source) end() {
 			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(),
 				"given", b.supply.counts.Given)
 		}
-		b.supply.pause()
+		b.supply.drop()
 		b.wake()
 		b.mu.Unlock()
-	}
-	for len(s.known)+len(s.fresh) > 0 {
-		select {
-		case <-s.known:
-		case <-s.fresh:
-		}
 	}
 }

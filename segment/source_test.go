@@ -353,35 +353,3 @@ func TestInvariant9AfterRunNothingIsGivenAndNoConnectionIsOpen(t *testing.T) {
 		}
 	})
 }
-
-func TestInvariant9ASecondRunGivesNumbersOfNewBlocksAlsoOfATagWhoseFetchTheFirstLeftBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of := newTable("order", "slow")
-		r := start(t, of)
-		r.mustDraw("order", 1)
-		of.do(func() { of.down = true })
-		if _, _, err := r.NextN(t.Context(), []byte("slow"), 1); err == nil {
-			t.Fatal("a number of a table that is down")
-		}
-		of.do(func() { of.delay = time.Minute })
-		time.Sleep(time.Minute)
-		for range 2 * fetchers { // more than can be under way
-			_, _, _ = r.TryNextN([]byte("slow"), 1)
-		}
-		r.stop()
-		of.do(func() { of.delay, of.down = 0, false })
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); r.Run(ctx) }()
-		synctest.Wait()
-		if got := r.mustDraw("order", 1); got[0] <= 2000 {
-			t.Errorf("order goes on at %d; expected a number of another block", got[0])
-		}
-		r.mustDraw("slow", 1)
-		cancel()
-		<-ended
-		if _, _, err := r.TryNextN([]byte("order"), 1); !errors.Is(err, ErrEnded) {
-			t.Errorf("after the second end the error is %v", err)
-		}
-	})
-}

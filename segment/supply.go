@@ -179,10 +179,4 @@ func (s *supply) drop() {
 	s.current, s.ahead, s.full = span{}, span{}, 0
 }
 
-// pause drops the blocks. What failed before says nothing of later, so the next fetch may begin at once.
-func (s *supply) pause() {
-	s.drop()
-	s.fetching, s.failures, s.rest, s.why = false, 0, 0, nil
-}
-
 func (s *supply) left() int64 { return s.current.left() + s.ahead.left() }

@@ -208,12 +208,8 @@ func (d *Databases) Listed() []*Listing {
 	return list
 }
 
-// Judged is closed once every listed database was judged. After an end of Watch.Run there is another one.
-func (d *Databases) Judged() <-chan struct{} {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.judged
-}
+// Judged is closed once every listed database was judged.
+func (d *Databases) Judged() <-chan struct{} { return d.judged }
 
 // wasJudged records that a database was judged.
 func (d *Databases) wasJudged(l *Listing) {
@@ -221,20 +217,6 @@ func (d *Databases) wasJudged(l *Listing) {
 	defer d.mu.Unlock()
 	l.known, l.first = true, false
 	d.closeJudged()
-}
-
-// unlooked records that nobody looks at the databases any more.
-func (d *Databases) unlooked() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, l := range d.listed {
-		l.known = false
-	}
-	select {
-	case <-d.judged:
-		d.judged = make(chan struct{})
-	default:
-	}
 }
 
 // closeJudged closes judged once every listed database was judged.

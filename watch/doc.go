@@ -38,11 +38,10 @@
 //     does. Three looks without an answer end it.
 //  2. A session that began before a look found another place is not answered any more: it may be at the old one.
 //  3. A database that was taken off the list is not answered, whatever a look finds that began before.
-//  4. No judgement outlives its Run: when that has returned, nothing is answered until the next one has looked.
+//  4. No judgement outlives Run: when that has returned, nothing is answered.
 //
 // # Goroutines
 //
 // The caller starts Watch.Run and Databases.Run, ends them through their context, and waits for them. Both run one
-// goroutine for each listed database, which ends when the database is removed. After that the caller may run another
-// Watch on the same Databases.
+// goroutine for each listed database, which ends when the database is removed.
 package watch

@@ -74,7 +74,6 @@ func New(s Settings) *Watch {
 // it was listed later, it is never answered and the log says so: other databases have open sessions. Later changes only
 // change the permission. A permission ends with Run.
 func (w *Watch) Run(ctx context.Context) error {
-	defer w.settings.Databases.unlooked()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var once sync.Once
