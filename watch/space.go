@@ -67,6 +67,8 @@ func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
 	held, is := s.held()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// First it leaves the worker that it had: two databases that have swapped their names have each other's.
+	maps.DeleteFunc(s.functions, func(before int, of *Listing) bool { return of == l && before != worker })
 	switch other := s.functions[worker]; {
 	case ns.ID != s.home.ID:
 	case is && held == worker:
@@ -79,7 +81,6 @@ func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
 		return fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
 			"their IDs repeat each other's", other.name, l.name, worker)
 	default:
-		maps.DeleteFunc(s.functions, func(_ int, of *Listing) bool { return of == l }) // it may have another one now
 		s.functions[worker] = l
 	}
 	return ""

@@ -246,16 +246,25 @@ func TestAFunctionConflictsIfItsWorkerIsTheProxysOrNotForFunctions(t *testing.T)
 		}
 	}
 	// Two listed databases: at each look, and until one has another worker.
+	has := func(l *Listing, worker int) string {
+		return w.conflict(l, namespace.Namespace{ID: "a", Database: l.name, FunctionWorker: worker})
+	}
+	_ = has(app, 3)
 	ns := namespace.Namespace{ID: "a", Database: "other", FunctionWorker: 3}
 	for range 2 {
 		if why := w.conflict(other, ns); !strings.Contains(why, `"app" and "other" have the same worker 3`) {
 			t.Errorf("with the worker of another one: %q", why)
 		}
 	}
-	if why := w.conflict(app, namespace.Namespace{ID: "a", Database: "app", FunctionWorker: 4}); why != "" {
+	if why := has(app, 4); why != "" {
 		t.Errorf("with another worker: %q", why)
 	}
-	if why := w.conflict(other, ns); why != "" {
+	if why := has(other, 3); why != "" {
 		t.Errorf("the other one has left the worker, but %q", why)
+	}
+	// They swap their names: each has left its worker by its next look but one.
+	_, _ = has(app, 3), has(other, 4)
+	if first, second := has(app, 3), has(other, 4); first != "" || second != "" {
+		t.Errorf("after a swap of names: %q, %q", first, second)
 	}
 }

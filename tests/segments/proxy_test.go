@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -369,10 +370,13 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)
 	through := server.Connect(t, serve(t, direct, "one").URL)
-	numbers(t, through, "SELECT pgflurry.next_segment('order')")
+	first := numbers(t, through, "SELECT pgflurry.next_segment('order')")[0]
 	holder := server.Connect(t, direct)
+	// Where the block comes late, the function has given the first number, before the block.
+	server.Eventually(t, holder, "(SELECT max_id > 1000 FROM pgflurry.segment WHERE biz_tag = 'order')")
+	left := nextOf(t, holder, "order") - 1 - first
 	server.Do(t, holder, "BEGIN; SELECT pgflurry.next_segment('order')")
-	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 999)")
+	numbers(t, through, fmt.Sprintf("SELECT * FROM pgflurry.next_segments('order', %d)", left))
 	ctx, cancel := context.WithCancel(server.Within(t))
 	result := make(chan error, 1)
 	go func() {

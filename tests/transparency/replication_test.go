@@ -171,6 +171,8 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
 	conn := server.Connect(t, direct)
+	// The slot keeps the WAL, which other tests' checkpoints would recycle.
+	server.Do(t, conn, "SELECT pg_create_physical_replication_slot('raw_stream', true, true)")
 	from := one(t, conn, "SELECT pg_current_wal_flush_lsn()::text")
 	server.Exec(t, direct, "CREATE TABLE item AS SELECT generate_series(1, 20000) AS n")
 	const wanted = 1 << 20
