@@ -154,6 +154,6 @@ func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 func blocked(t *testing.T, direct, name string, sessions int) {
 	t.Helper()
 	server.Eventually(t, server.Connect(t, direct), fmt.Sprintf(
-		"(SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND wait_event = 'ClientWrite') = %d",
-		name, sessions))
+		"(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = '%s' "+
+			"AND wait_event = 'ClientWrite') = %d", name, sessions))
 }

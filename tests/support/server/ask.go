@@ -84,11 +84,12 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	}
 }
 
-// Sleeps waits until the session with this application_name runs pg_sleep().
+// Sleeps waits until the session of the database with this application_name runs pg_sleep().
 func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
 	t.Helper()
 	Eventually(t, conn,
-		"EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
+		"EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = '"+name+
+			"' AND wait_event = 'PgSleep')")
 }
 
 // Blocked waits until this number of sessions of the database wait for a lock.
