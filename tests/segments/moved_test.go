@@ -228,6 +228,7 @@ func TestAClosedDatabaseGivesNoNumberNotEvenFromMemory(t *testing.T) {
 	printed := p.Printed()
 	l.tool(program.Path(t), "close", "--database", direct)
 	p.LineFrom(printed, noticed)
+	p.LineFrom(printed, "next_segment() is relayed to PostgreSQL") // the look has ended
 	for code, s := range map[string]seat{"SNF04": session, "0A000": ids} {
 		var said *pgconn.PgError
 		if err := l.take(s); !errors.As(err, &said) || said.Code != code {
