@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgflurry/generator"
 	"pgflurry/namespace"
@@ -208,7 +209,7 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 		return contradicts("This number cannot change. Leave it out.",
 			"the namespace of database %q keeps %d workers for database functions, not %d",
 			d.facts.database, present.DatabaseWorkers, workers)
-	case foreign.String() != present.Foreign.String():
+	case !slices.Equal(foreign, present.Foreign):
 		return contradicts("Whom a worker is for is fixed when the ID space is made. Leave --foreign-workers out, "+
 			"or make a new ID space in another database.",
 			"the foreign workers of the namespace of database %q are %v, not %v",

@@ -2,6 +2,7 @@ package migrations
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pgflurry/generator"
@@ -204,7 +205,7 @@ func (s Settings) named(workers int, foreign namespace.Ranges) (int, namespace.R
 // functions of databases; foreign are another generator's, in the whole ID space.
 func (s Settings) shares(layout generator.Layout) (workers int, foreign namespace.Ranges, err error) {
 	workers, foreign = s.named(0, nil)
-	if s.Space != nil && (workers != s.Space.DatabaseWorkers || foreign.String() != s.Space.Foreign.String()) {
+	if s.Space != nil && (workers != s.Space.DatabaseWorkers || !slices.Equal(foreign, s.Space.Foreign)) {
 		return 0, nil, contradicts("Leave --database-workers and --foreign-workers out: the fingerprint has them.",
 			"the ID space of --namespace keeps %d workers for database functions, and its foreign workers are %v",
 			s.Space.DatabaseWorkers, s.Space.Foreign)

@@ -3,6 +3,7 @@ package namespace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,7 +60,12 @@ func Compare(list []Seen) Comparison {
 		if why, copied := s.Copied(); copied {
 			c.Collisions = append(c.Collisions, Collision{i, i, nil, why, `It gives no IDs. ` +
 				`"pgflurry migrate up" says what it can become.`})
-		} else if s.Home != "" && !s.homeIn(list) {
+			continue
+		}
+		if s.Closed {
+			c.Notes = append(c.Notes, s.Address+" was closed for good: it gives no IDs.")
+		}
+		if s.Home != "" && !s.homeIn(list) {
 			c.Notes = append(c.Notes, fmt.Sprintf("%s has joined the ID space at %s, and that database is not among "+
 				"these. Give its URL as well: it knows whose worker %d is.", s.Address, s.Home, s.FunctionWorker))
 		}
@@ -74,8 +80,6 @@ func Compare(list []Seen) Comparison {
 
 func (c *Comparison) pair(list []Seen, i, j int) {
 	a, b := list[i], list[j]
-	_, one := a.Copied()
-	_, other := b.Copied()
 	switch {
 	case a.is(b):
 		what := "are the same database"
@@ -92,19 +96,25 @@ func (c *Comparison) pair(list []Seen, i, j int) {
 			"A layout never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
 		})
 	case (a.Region == nil) == (b.Region == nil) &&
-		(a.DatabaseWorkers != b.DatabaseWorkers || a.Foreign.String() != b.Foreign.String()):
+		(a.DatabaseWorkers != b.DatabaseWorkers || !slices.Equal(a.Foreign, b.Foreign)):
 		c.Collisions = append(c.Collisions, Collision{
 			i, j, nil,
 			fmt.Sprintf("one namespace keeps %d workers for functions here and %d there, and its foreign workers are "+
 				"%v here and %v there", a.DatabaseWorkers, b.DatabaseWorkers, a.Foreign, b.Foreign),
 			"That never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
 		})
-	case one || other: // it gives no IDs
+	case a.silent() || b.silent():
 	default:
 		if workers, why := a.shared(b); why != "" {
 			c.Collisions = append(c.Collisions, Collision{i, j, &workers, why, a.remedy(b)})
 		}
 	}
+}
+
+// silent reports whether this database gives no IDs: it is a copy, or closed for good.
+func (s Seen) silent() bool {
+	_, copied := s.Copied()
+	return copied || s.Closed
 }
 
 // is reports whether two URLs lead to one database, or to a database and its replica. The claim is random, and only a

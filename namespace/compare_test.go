@@ -56,6 +56,19 @@ func TestDatabasesThatShareNoWorkerMayGiveIDsSideBySide(t *testing.T) {
 	}
 }
 
+func TestAClosedOriginalAndTheDatabaseInItsPlaceAreNoCollision(t *testing.T) {
+	closed := east(t)
+	moved := another(closed, "green", func(s *Seen) { s.Claims = closed.Claims })
+	if c := Compare([]Seen{closed, moved}); len(c.Collisions) == 0 {
+		t.Error("two homes of one space are said to be sound")
+	}
+	closed.Closed = true
+	if c := Compare([]Seen{closed, moved}); len(c.Collisions) > 0 || len(c.Notes) != 1 ||
+		c.Notes[0] != "east/shop was closed for good: it gives no IDs." {
+		t.Errorf("the original is closed: %+v", c)
+	}
+}
+
 func TestOneDatabaseByTwoNamesAndItsReplicaAreNoCollision(t *testing.T) {
 	home := east(t)
 	pooled := home

@@ -124,27 +124,24 @@ func (r Ranges) In(one Range) Ranges { return r.Without(r.Without(Ranges{one})) 
 
 // List returns "0-31,991", as ParseRanges reads it, or "none".
 func (r Ranges) List() string {
-	if len(r) == 0 {
-		return "none"
-	}
-	parts := make([]string, len(r))
-	for i, one := range r {
-		parts[i] = strconv.Itoa(one.Lowest)
+	return r.join(",", func(one Range) string {
 		if one.Highest > one.Lowest {
-			parts[i] += "-" + strconv.Itoa(one.Highest)
+			return fmt.Sprintf("%d-%d", one.Lowest, one.Highest)
 		}
-	}
-	return strings.Join(parts, ",")
+		return strconv.Itoa(one.Lowest)
+	})
 }
 
 // String returns "0 to 31, 991", or "none".
-func (r Ranges) String() string {
+func (r Ranges) String() string { return r.join(", ", Range.String) }
+
+func (r Ranges) join(separator string, text func(Range) string) string {
 	if len(r) == 0 {
 		return "none"
 	}
 	parts := make([]string, len(r))
 	for i, one := range r {
-		parts[i] = one.String()
+		parts[i] = text(one)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, separator)
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -49,15 +50,22 @@ func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if other, taken := s.functions[ns.FunctionWorker]; taken && other.name != l.name {
-		return &wrongDatabase{hint.With(
-			fmt.Errorf("the functions of databases %q and %q have the same worker %d: "+
-				"their IDs repeat each other's", other.name, l.name, ns.FunctionWorker),
+	if taken := s.take(l, ns.FunctionWorker); taken != "" {
+		return &wrongDatabase{hint.With(errors.New(taken),
 			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
 				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
-	s.functions[ns.FunctionWorker] = l
 	return nil
+}
+
+// take makes a function worker that of a listed database, or says whose it is. s.mu is held.
+func (s *space) take(l *Listing, worker int) (taken string) {
+	if other := s.functions[worker]; other != nil && other.name != l.name {
+		return fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
+			"their IDs repeat each other's", other.name, l.name, worker)
+	}
+	s.functions[worker] = l
+	return ""
 }
 
 // conflict says why the function of a database may give IDs that a proxy or another listed one gives, too; empty: it
@@ -69,7 +77,7 @@ func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
 	defer s.mu.Unlock()
 	// First it leaves the worker that it had: two databases that have swapped their names have each other's.
 	maps.DeleteFunc(s.functions, func(before int, of *Listing) bool { return of == l && before != worker })
-	switch other := s.functions[worker]; {
+	switch {
 	case ns.ID != s.home.ID:
 	case is && held == worker:
 		return fmt.Sprintf("the function of database %q has worker %d, which this proxy holds: "+
@@ -77,11 +85,8 @@ func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
 	case !s.home.Functions.Has(worker):
 		return fmt.Sprintf("the function of database %q has worker %d, and the lease database keeps the workers %v "+
 			"for functions: a proxy may give the same IDs", ns.Database, worker, s.home.Functions)
-	case other != nil && other.name != l.name:
-		return fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
-			"their IDs repeat each other's", other.name, l.name, worker)
 	default:
-		s.functions[worker] = l
+		return s.take(l, worker)
 	}
 	return ""
 }

@@ -119,14 +119,11 @@ func printClosing(w io.Writer, c migrations.Closing) error {
 	text := fmt.Sprintf("database %q is closed since %s, at generation %d: it gives no IDs, segments, counters, "+
 		"tokens or locks any more\n", c.Database, timestamp(*c.Since), c.Generation) +
 		"not closed: sequences of PostgreSQL itself (bigserial, identity columns, offset sequences)\n"
-	next := "next: make the dump, restore it on the other side, and run there: " +
-		"pgflurry migrate up --database URL --moved --no-other-draws"
+	next := "next: make the dump, restore it on the other side, and run there: " + takeBack(c.Home)
 	switch {
 	case c.Home != "":
 		text += fmt.Sprintf("no proxy leases a worker here: those of its namespace are in %s, which is not closed\n",
 			c.Home)
-		next = "next: make the dump, restore it on the other side, and run there: " +
-			"pgflurry migrate up --database URL --join HOME --moved --no-other-draws"
 	case c.Left > 0:
 		text += fmt.Sprintf("grants of proxies may be in use until %s, for another %v (%s)\n",
 			timestamp(*c.GrantsEnd), wholeSeconds(c.Left), leasesInUse(c))

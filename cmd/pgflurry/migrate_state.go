@@ -187,10 +187,10 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	case f.newNamespace:
 		done = append(done, fmt.Sprintf("this database is an ID space of its own now: namespace %s", n.ID))
 	case f.moved && state.GateOpens > 0:
-		done = append(done, fmt.Sprintf("this database has taken the place of its original; "+
+		done = append(done, fmt.Sprintf("this database is the original of its namespace now; "+
 			"no worker is granted for another %v, until old grants have ended", wholeSeconds(state.GateOpens)))
 	case f.moved:
-		done = append(done, "this database has taken the place of its original")
+		done = append(done, "this database is the original of its namespace now")
 	case f.join != "":
 		done = append(done, fmt.Sprintf("this database belongs to the ID space at home in %s, "+
 			"and its function has worker %d there", n.Home, n.FunctionWorker))
@@ -240,12 +240,13 @@ func windowsDone(n *namespace.Namespace, gate time.Duration) string {
 	return said
 }
 
-// joinHome is the flag that a database needs if it has joined.
-func joinHome(state migrations.State) string {
-	if n := state.Namespace; n != nil && n.Home != "" {
-		return " --join HOME"
+// takeBack is the command by which a database takes its own place, or that of its original. home is the home of one
+// that has joined.
+func takeBack(home string) string {
+	if home != "" {
+		home = " --join HOME"
 	}
-	return ""
+	return "pgflurry migrate up --database URL" + home + " --moved --no-other-draws"
 }
 
 // inPlace is an error that says what is missing or wrong; nil if everything is in place.
@@ -261,7 +262,7 @@ func inPlace(state migrations.State) error {
 	case state.Closed:
 		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("database %q is closed for good", state.Database),
 			"Another database has taken its place. "+
-				"If none has: pgflurry migrate up --database URL"+joinHome(state)+" --moved --no-other-draws"))
+				"If none has: "+takeBack(state.Namespace.Home)))
 	case len(state.LockTables) > 0:
 		return outcome.As(outcome.NotInPlace, hint.With(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),

@@ -103,6 +103,8 @@ func standing(s namespace.Seen) string {
 	switch _, copied := s.Copied(); {
 	case copied:
 		return "a copy, which gives no IDs"
+	case s.Closed:
+		return "closed for good, and gives no IDs"
 	case s.Disposable:
 		return "for tests only: its copies give the same IDs"
 	case s.Standby:

@@ -74,7 +74,7 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 // closedBy names who closed the gate.
 func closedBy(who string) string {
 	if who == "" {
-		return "somebody before this version"
+		return "somebody unknown"
 	}
 	return who
 }

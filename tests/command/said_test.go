@@ -186,7 +186,7 @@ func TestUpMovedSaysWhatItHasDone(t *testing.T) {
 	copied := server.TemplateCopy(t, original, server.Name(t, original)+"_moved")
 	server.Exec(t, server.In(t, original, "postgres"), "DROP DATABASE "+server.Name(t, original)+" WITH (FORCE)")
 	moved := run(t, "migrate", "up", "--database", copied, "--moved")
-	if moved.code != 0 || !strings.Contains(moved.out, "has taken the place of its original; no worker is granted") {
+	if moved.code != 0 || !strings.Contains(moved.out, "is the original of its namespace now; no worker is granted") {
 		t.Errorf("exit code %d; it prints\n%s%s", moved.code, moved.out, moved.errs)
 	}
 }

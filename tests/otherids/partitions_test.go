@@ -156,8 +156,18 @@ func TestATableWithRowsBecomesTheFirstPartitionAsThePageSays(t *testing.T) {
 		INSERT INTO item SELECT n, n FROM generate_series(1, 100) AS n;
 		INSERT INTO item (nr) SELECT n FROM generate_series(1, 100) AS n`)
 	file := server.Value[int64](t, conn, "SELECT pg_relation_filenode('item_pkey')::bigint")
-	server.Do(t, conn, strings.ReplaceAll(partitionsPage(t, tableWithRows), "2027-01-01",
-		time.Now().AddDate(0, 1, 0).Format("2006-01-02")))
+	now := time.Now().UTC()
+	border := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC).Format("2006-01-02")
+	server.Do(t, conn, strings.ReplaceAll(partitionsPage(t, tableWithRows), "2027-01-01", border))
+	next := strings.NewReplacer("event", "item", "        name :=",
+		"        CONTINUE WHEN month < '"+border+"';\n        name :=").Replace(partitionsPage(t, nextPartitions))
+	for range 2 {
+		server.Do(t, conn, next)
+		const partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'item'::regclass"
+		if n := server.Value[int](t, conn, partitions); n != 3 {
+			t.Errorf("there are %d partitions, expected the first and those of two months", n)
+		}
+	}
 	server.Do(t, conn, "INSERT INTO item (nr) VALUES (1)")
 	if rows := server.Value[int](t, conn, "SELECT count(*) FROM item"); rows != 201 {
 		t.Errorf("%d rows are left, expected 201", rows)

@@ -118,9 +118,6 @@ func (p *Process) Signal(s os.Signal) { _ = p.command.Process.Signal(s) }
 // Kill kills this process at once. Its children go on.
 func (p *Process) Kill() { p.Signal(syscall.SIGKILL); <-p.exited }
 
-// Interrupt sends SIGINT, as Ctrl-C does.
-func (p *Process) Interrupt() { p.Signal(syscall.SIGINT) }
-
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
