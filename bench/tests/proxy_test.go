@@ -37,7 +37,6 @@ func TestMain(m *testing.M) {
 	}
 	code := server.Run(m)
 	browser.End()
-	program.Remove()
 	os.RemoveAll(folder)
 	os.Exit(code)
 }

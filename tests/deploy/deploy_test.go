@@ -17,12 +17,11 @@ import (
 	"time"
 
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	program.Remove()
-	os.Exit(code)
+	os.Exit(server.Watched(m.Run))
 }
 
 const (

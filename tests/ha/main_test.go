@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pgflurry/tests/support/machines"
-	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 var (
@@ -23,9 +23,7 @@ var (
 
 func TestMain(m *testing.M) {
 	machines.Enter()
-	code := m.Run()
-	program.Remove()
-	os.Exit(code)
+	os.Exit(server.Watched(m.Run))
 }
 
 // duration returns how long all storms together may last. Without the variable it skips the test.

@@ -12,14 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 	"pgflurry/tests/support/volume"
 )
 
 func TestMain(m *testing.M) {
 	code := server.Run(m)
-	program.Remove()
 	if work != "" {
 		os.RemoveAll(work)
 	}

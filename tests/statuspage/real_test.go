@@ -24,7 +24,6 @@ import (
 func TestMain(m *testing.M) {
 	code := server.Run(m)
 	browser.End()
-	program.Remove()
 	os.Exit(code)
 }
 

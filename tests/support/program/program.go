@@ -78,7 +78,7 @@ func (b *build) make() (binary string, err error) {
 	if out, err := exec.Command("go", append(args, "-o", built, "./cmd/pgflurry")...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	dir, err := os.MkdirTemp(shared, "package-")
+	dir, err := server.Folder(shared)
 	if err != nil {
 		return "", err
 	}
@@ -87,33 +87,17 @@ func (b *build) make() (binary string, err error) {
 }
 
 // Main is server.Main for packages that run the product.
-func Main(m *testing.M) {
-	code := server.Run(m)
-	Remove()
-	os.Exit(code)
-}
+func Main(m *testing.M) { server.Main(m) }
 
 // MainNoLeak is Main, and fails if a goroutine outlives all tests. Other than with server.NoLeak, they may run side by
 // side.
 func MainNoLeak(m *testing.M) {
-	goleak.VerifyTestMain(suite{m}, goleak.Cleanup(func(code int) {
-		Remove()
-		os.Exit(code)
-	}))
+	goleak.VerifyTestMain(suite{m})
 }
 
 type suite struct{ m *testing.M }
 
 func (s suite) Run() int { return server.Run(s.m) }
-
-// Remove deletes the binaries. Main calls it.
-func Remove() {
-	for _, b := range []*build{&released, &steered} {
-		if b.binary != "" {
-			_ = os.RemoveAll(filepath.Dir(b.binary))
-		}
-	}
-}
 
 // Process is a running program. It keeps every line of both outputs.
 type Process struct {

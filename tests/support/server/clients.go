@@ -17,21 +17,17 @@ func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	if provider.Docker.Image == "" {
 		return func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "pgflurry-clients-")
+	dir, err := Folder("")
 	if err != nil {
 		return nil, err
 	}
 	before := os.Getenv("PATH")
-	undo = func() {
-		os.Setenv("PATH", before)
-		os.RemoveAll(dir)
-	}
+	undo = func() { os.Setenv("PATH", before) }
 	for _, client := range []string{"psql", "pgbench"} {
 		script := fmt.Sprintf("#!/bin/sh\nexec %s run --rm --interactive --network host --volume "+
 			"%s:%s --workdir / --entrypoint %s %s \"$@\"\n",
 			provider.Docker.CLI, os.TempDir(), os.TempDir(), client, provider.Docker.Image)
 		if err := os.WriteFile(filepath.Join(dir, client), []byte(script), 0o755); err != nil {
-			undo()
 			return nil, err
 		}
 	}

@@ -15,6 +15,9 @@
 //	PGFLURRY_TEST_POSTGRES=URL   an existing server, as a superuser (the tests make and drop databases and roles)
 //	PGFLURRY_TEST_DOCKER=1       a container, made by dockertest
 //
+// A process of its own, the watchdog, ends what the package has started and removes what it has written to folders for
+// temporary files, as soon as the package has ended. That is so also if it is killed or runs out of time.
+//
 // PGFLURRY_TEST_IMAGE names the image of containers, default postgres:17.
 //
 // On the private cluster the role that logs in decides the method of authentication, so that a test can have each.

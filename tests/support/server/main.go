@@ -27,25 +27,27 @@ const sideBySide = "8"
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run is Main for a package that has more to clean up. It returns the exit code.
-func Run(m *testing.M) (code int) {
+func Run(m *testing.M) int {
 	if err := flag.Set("test.parallel", sideBySide); err != nil { // the command line is read later, and wins
 		panic(err) // package testing knows its flag
 	}
-	stop, err := startServer()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
-		if advice := hint.Of(err); advice != "" {
-			fmt.Fprintln(os.Stderr, "hint: "+advice)
+	return Watched(func() (code int) {
+		stop, err := startServer()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
+			if advice := hint.Of(err); advice != "" {
+				fmt.Fprintln(os.Stderr, "hint: "+advice)
+			}
+			return 1
 		}
-		return 1
-	}
-	defer func() {
-		if err := stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}()
-	return m.Run()
+		defer func() {
+			if err := stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+		}()
+		return m.Run()
+	})
 }
 
 func startServer() (stop func() error, err error) {
@@ -126,13 +128,11 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 		})
 	}
 	if err != nil {
-		os.RemoveAll(dir)
 		return nil, err
 	}
 	running.admin = running.cluster.URL("postgres")
 	stop = func() error {
 		defer forgetClients()
-		defer os.RemoveAll(dir)
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		return running.cluster.Stop(ctx)
@@ -156,24 +156,16 @@ func PublicDir(t testing.TB) string {
 	return dir
 }
 
-// publicDir makes the folder in TMPDIR if that is set, else in memory if there is enough.
+// publicDir makes the folder in TMPDIR if that was set, else in memory if there is enough.
 func publicDir() (string, error) {
 	parent := ""
-	if os.Getenv("TMPDIR") == "" {
+	if !guard.chosen {
 		parent = memory()
 	}
-	dir, err := newPublic(parent)
+	dir, err := Folder(parent)
 	if err != nil || postgres.Passable(filepath.Join(dir, "data")) == nil {
 		return dir, err
 	}
 	os.RemoveAll(dir) // that user cannot reach TMPDIR
-	return newPublic("/tmp")
-}
-
-func newPublic(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "pgflurry-")
-	if err != nil {
-		return "", err
-	}
-	return dir, os.Chmod(dir, 0o755)
+	return Folder("/tmp")
 }

@@ -99,11 +99,7 @@ func startPooler(t testing.TB, databases string, settings ...string) (port int, 
 			t.Skip("pgbouncer is not installed, and PGFLURRY_TEST_POOLER is not 1")
 		}
 	}
-	dir, err := os.MkdirTemp("/tmp", "pgflurry-pooler-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := PublicDir(t)
 	port = FreePort(t)
 	p.config = filepath.Join(dir, "pgbouncer.ini")
 	text := fmt.Sprintf(`[databases]
@@ -117,9 +113,6 @@ max_client_conn = 2000
 %s
 `, databases, port, strings.Join(settings, "\n"))
 	if err := os.WriteFile(p.config, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	process := exec.Command(program, p.config)
