@@ -37,7 +37,7 @@ func lock(data string) (unlock func(), err error) {
 		file.Close()
 		return nil, fmt.Errorf("the data folder's lock cannot be written: %w", err)
 	}
-	return func() { file.Close() }, nil
+	return func() { _ = unlockFile(file); file.Close() }, nil
 }
 
 // socketDir is the data folder. If the socket's path would be too long or would need quoting, it is a new folder below

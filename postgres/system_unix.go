@@ -24,5 +24,8 @@ func lockFile(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
+// unlockFile also unlocks it for a child that this process is just starting, and that has the file until it runs.
+func unlockFile(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_UN) }
+
 // runs says whether a process of that number exists.
 func runs(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -15,8 +15,8 @@
 //	PGFLURRY_TEST_POSTGRES=URL   an existing server, as a superuser (the tests make and drop databases and roles)
 //	PGFLURRY_TEST_DOCKER=1       a container, made by dockertest
 //
-// A process of its own, the watchdog, ends what the package has started and removes what it has written to folders for
-// temporary files, as soon as the package has ended. That is so also if it is killed or runs out of time.
+// A process of its own, the watchdog, waits for the end of the package, which may be a signal or lack of time. Then it
+// ends the programs that are left, and removes the folders of temporary files.
 //
 // PGFLURRY_TEST_IMAGE names the image of containers, default postgres:17.
 //

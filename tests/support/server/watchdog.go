@@ -12,8 +12,8 @@ import (
 //go:embed watchdog.sh
 var watchdogScript string
 
-// A watchdog ends the programs of a test package and removes its folders when the package has ended, however that was:
-// it passed, ran out of time, was killed. It is a process of its own, and sees the end of a pipe.
+// A watchdog ends the programs of a test package and removes its folders when the package has ended, however that was.
+// It is a process of its own, and sees the end of a pipe.
 type watchdog struct {
 	mu      sync.Mutex
 	command *exec.Cmd
@@ -82,8 +82,8 @@ func Watched(tests func() int) (code int) {
 	return tests()
 }
 
-// Folder makes a folder that everybody can enter, below parent (empty: where temporary files go). It is removed when the
-// test package has ended, however that was. Only within Watched.
+// Folder makes a folder that everybody can enter, below parent (empty: where temporary files go). It is removed when
+// the test package has ended, however that was. Only within Watched.
 func Folder(parent string) (string, error) {
 	dir, err := os.MkdirTemp(parent, "pgflurry-")
 	if err != nil {
