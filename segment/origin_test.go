@@ -134,7 +134,13 @@ func TestInvariant10AFetchThatComesToAnotherDatabaseTakesNothingAndEndsAllUntilA
 		at.lead(b)
 		tooEarly := r.Origin() // a look that began over an older connection
 		suspected := r.suspicion.Next()
-		r.mustDraw("order", 199)
+		for range 199 { // the fetch that a tenth of them causes may come to the other database meanwhile
+			if _, err := r.draw("order", 1); errors.Is(err, ErrElsewhere) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
 		<-suspected // a look comes at once
 		synctest.Wait()
 		for _, tag := range []string{"order", "item"} {

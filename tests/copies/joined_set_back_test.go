@@ -1,26 +1,13 @@
+//go:build full
+
 package copies
 
 import (
-	"os/exec"
 	"strings"
 
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/server"
 )
-
-// kept stops a server in order, keeps a copy of its files, and starts it again at its address. Such a copy has the
-// unlogged sequences of the function, too.
-func (s *story) kept(cluster *postgres.Cluster) (again *postgres.Cluster, snapshot string) {
-	s.Helper()
-	server.Stop(s, cluster)
-	snapshot = cluster.Data + "-snapshot"
-	out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).CombinedOutput()
-	if err != nil {
-		s.Fatalf("%v: %s", err, out)
-	}
-	return server.Again(s, cluster.Data, cluster.Port), snapshot
-}
 
 // joinedSetBack sets a joined database back twice. First it keeps its worker. Then it is back at a worker that it has
 // left meanwhile.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
+	"pgflurry/postgres"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
@@ -163,4 +164,17 @@ func sqlstate(err error) string {
 		return said.Code
 	}
 	return ""
+}
+
+// kept stops a server in order, keeps a copy of its files, and starts it again at its address. Such a copy has the
+// unlogged sequences of the function, too.
+func (s *story) kept(cluster *postgres.Cluster) (again *postgres.Cluster, snapshot string) {
+	s.Helper()
+	server.Stop(s, cluster)
+	snapshot = cluster.Data + "-snapshot"
+	out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).CombinedOutput()
+	if err != nil {
+		s.Fatalf("%v: %s", err, out)
+	}
+	return server.Again(s, cluster.Data, cluster.Port), snapshot
 }
