@@ -66,14 +66,21 @@ func (m *move) draw(conns ...*pgx.Conn) {
 	}
 }
 
-// fromAll draws from all sessions at once, in several rounds.
+// fromAll draws from all sessions at once, in several rounds. A proxy whose lease has ended may still wait for one.
 func (m *move) fromAll(conns ...*pgx.Conn) {
 	m.Helper()
 	var all sync.WaitGroup
+	ctx := server.Within(m)
 	for _, conn := range conns {
 		all.Go(func() {
-			for range 3 {
-				if err := m.take(conn); err != nil {
+			for rounds := 0; rounds < 3; {
+				var said *pgconn.PgError
+				switch err := m.take(conn); {
+				case err == nil:
+					rounds++
+				case errors.As(err, &said) && said.Code == "57P03" && ctx.Err() == nil:
+					server.Pause(ctx, 20*time.Millisecond)
+				default:
 					m.Errorf("%s: %v", conn.Config().Database, err)
 					return
 				}
