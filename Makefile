@@ -61,7 +61,7 @@ measure-lease:
 measure-scale:
 	go test -count=1 -timeout 0 -run '^$$' -bench 'Acqu|Renewal|Permission|Survey' -benchtime 300x ./tests/leasing
 	PGFLURRY_TEST_SCALE=1 PGFLURRY_TEST_VOLUME=full \
-		go test -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update
+		go test -tags full -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update
 
 # Everything of a release below dist/, from the checkout of its tag: make release VERSION=v0.1.0. TARGETS=linux/amd64
 # makes that part alone. Nothing comes from the network; "go -C release mod download" fetches what it needs before.
