@@ -46,7 +46,7 @@ test-pgx:
 # Proxies and function under one fault after another, until 10^9 IDs are compared or SOAK is over.
 SOAK ?= 2h
 soak:
-	PGFLURRY_TEST_STORM=$(SOAK) go test -tags full -count=1 -timeout 0 -v -run StormOfSwitches ./tests/faults
+	PGFLURRY_TEST_STORM=$(SOAK) go test -tags full -count=1 -timeout 0 -v -run StormOfSwitches ./tests/unique
 
 # Faults for deploy/ha on machines of its own. HA is the total time. HA_FLAGS="-ha.failovers 200" may end it earlier.
 HA ?= 3m
@@ -55,7 +55,7 @@ ha:
 
 # The figures of docs/uniqueness.md: take-over, PostgreSQL away, the cost of a lease.
 measure-lease:
-	go test -count=1 -timeout 0 -run '^$$' -bench . -benchtime 9x ./tests/faults
+	go test -count=1 -timeout 0 -run '^$$' -bench . -benchtime 9x ./tests/unique
 
 # The costs of statements in docs/scale.md, and its tables with the fleet of ten thousand.
 measure-scale:

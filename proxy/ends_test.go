@@ -116,6 +116,7 @@ func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
 }
 
 func TestTheDrainTimeoutEndsASessionThatIsStuffedInBothDirections(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, &counter{})
 	stuff := func(c net.Conn, message []byte) {
 		c.SetWriteDeadline(time.Now().Add(time.Second))

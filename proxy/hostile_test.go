@@ -70,6 +70,7 @@ func TestRepliesToWhatCameBeforeTerminateAreRelayed(t *testing.T) {
 }
 
 func TestAClientThatVanishesWhileBothDirectionsAreStuffedEndsItsSession(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, &counter{})
 	rows := bytes.Repeat(message('D', []byte{0, 0}), 100_000)
 	stuffed := make(chan struct{})
@@ -105,12 +106,14 @@ func stalled(t *testing.T) *rig {
 }
 
 func TestTheDrainTimeoutEndsASessionWhoseUpstreamStallsInsideAMessage(t *testing.T) {
+	t.Parallel()
 	r := stalled(t)
 	r.proxy.Drain(over())
 	r.proxy.Wait()
 }
 
 func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testing.T) {
+	t.Parallel()
 	r := stalled(t)
 	r.send([]byte{'Q', 0, 0, 0, 0})
 	r.proxy.Wait()

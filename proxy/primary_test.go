@@ -102,6 +102,7 @@ func (d demotions) Write(line []byte) (int, error) {
 }
 
 func TestInvariant12NothingOfAClientThatDoesNotReadReachesAFormerPrimary(t *testing.T) {
+	t.Parallel()
 	x, demoted := &primaries{}, make(demotions)
 	x.promote(0)
 	r := newRigBeforeStartup(t, &counter{}, withHosts(x), func(s *Settings) {
@@ -151,6 +152,7 @@ func TestADialWhosePrimaryChangesGoesOnToTheNext(t *testing.T) {
 }
 
 func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
+	t.Parallel()
 	ca := authority.New(t, "CA")
 	silent := listen(t)
 	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}), func(s *Settings) {

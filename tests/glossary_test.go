@@ -36,7 +36,6 @@ var otherSense = map[string]string{
 	"release.md tag":               "a tag of Git",
 	"scale.md mark":                "bold type marks a limit",
 	"test-databases.md mark":       "a question mark",
-	"uniqueness.md upstream":       "the name of a folder of tests",
 }
 
 // notProse is what holds words that nobody reads as such: code, headings, and the texts of links to elsewhere.

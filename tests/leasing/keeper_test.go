@@ -12,8 +12,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A holder is a small process: keeper, clock and generator, joined as serve joins them.
-type holder struct {
+// A process is a small one: keeper, clock and generator, joined as serve joins them.
+type process struct {
 	keeper    *lease.Keeper
 	generator *generator.Generator
 	stop      context.CancelFunc
@@ -24,7 +24,7 @@ type holder struct {
 // holderStore is a store that can withhold the release, as a killed process does.
 type holderStore struct {
 	*lease.Postgres
-	h *holder
+	h *process
 }
 
 func (s holderStore) Release(ctx context.Context, l lease.Lease, acknowledged int64) error {
@@ -34,14 +34,14 @@ func (s holderStore) Release(ctx context.Context, l lease.Lease, acknowledged in
 	return s.Postgres.Release(ctx, l, acknowledged)
 }
 
-func (r *room) hold(node, layout string) *holder {
+func (r *room) hold(node, layout string) *process {
 	r.t.Helper()
 	parsed, err := generator.ParseLayout(layout)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	clock := lease.NewClock(time.Millisecond)
-	h := &holder{ended: make(chan error, 1), released: true}
+	h := &process{ended: make(chan error, 1), released: true}
 	if h.generator, err = generator.New(generator.Settings{Layout: parsed, Now: clock.Now}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (r *room) hold(node, layout string) *holder {
 	return h
 }
 
-func (h *holder) granted(t *testing.T) {
+func (h *process) granted(t *testing.T) {
 	t.Helper()
 	select {
 	case <-h.keeper.Granted():
@@ -70,7 +70,7 @@ func (h *holder) granted(t *testing.T) {
 	}
 }
 
-func (h *holder) end(t *testing.T) {
+func (h *process) end(t *testing.T) {
 	t.Helper()
 	h.stop()
 	if err := <-h.ended; err != nil {
@@ -91,7 +91,7 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 	var drawing sync.WaitGroup
 	var mu sync.Mutex
 	seen, byWorker := map[int64]bool{}, map[int64]int{}
-	draw := func(h *holder, stop <-chan struct{}) {
+	draw := func(h *process, stop <-chan struct{}) {
 		drawing.Go(func() {
 			pace := time.NewTicker(time.Millisecond)
 			defer pace.Stop()
@@ -115,7 +115,7 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 		})
 	}
 	stop := make(chan struct{})
-	holders := []*holder{r.hold("a", "41/0/2/12"), r.hold("b", "41/0/2/12"), r.hold("c", "41/0/2/12")}
+	holders := []*process{r.hold("a", "41/0/2/12"), r.hold("b", "41/0/2/12"), r.hold("c", "41/0/2/12")}
 	for _, h := range holders {
 		draw(h, stop)
 		h.granted(t)

@@ -185,7 +185,7 @@ var mutants = []mutant{
 }
 
 // inSQL has rules of statements and functions in the database that show only in a whole story. Rules of a draw have
-// their mutants in tests/function, and rules of the lease's statements in tests/support/rows.
+// their mutants in tests/database, and rules of the lease's statements in tests/support/rows.
 var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
@@ -193,20 +193,20 @@ var inSQL = []mutant{
 			"THEN 0 ELSE ns.rest END <= ns.now",
 		to: "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 " +
 			"OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now)",
-		test: "HashOfTheHostName", in: "tests/knownbad",
+		test: "HashOfTheHostName", in: "tests/unique",
 	},
 	{
 		guard: "a copy that has been told what it is begins at the START of its lane", file: "sqlfuncs/identity.sql",
 		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n" +
 			"        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n",
 		to:   "",
-		test: "LeavesALaneThatIsAhead", in: "tests/copies",
+		test: "LeavesALaneThatIsAhead", in: "tests/unique",
 	},
 	{
 		guard: "a fresh worker gives no ID of a tick that only the old mark covers",
 		file:  "migrations/queries.sql",
 		from:  "CALL pgflurry.begin_anew(false);\n", to: "",
-		test: "AFreshWorkerGivesNoID", in: "tests/copies",
+		test: "AFreshWorkerGivesNoID", in: "tests/unique",
 	},
 	{
 		guard: "a copy that begins an ID space has a claim of its own", file: "sqlfuncs/identity.sql",
@@ -216,12 +216,12 @@ var inSQL = []mutant{
 	{
 		guard: "a dump without the rows leaves no lane for another layout", file: "sqlfuncs/namespace.sql",
 		from: "DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in;", to: "",
-		test: "ADumpWithoutTheRows", in: "tests/copies",
+		test: "ADumpWithoutTheRows", in: "tests/unique",
 	},
 	{
 		guard: "a claim from another address is asked about", file: "migrations/queries.sql",
 		from: "forgotten OR here OR $6,", to: "forgotten OR here OR $6 OR true,",
-		test: "Invariant5", in: "tests/copies",
+		test: "Invariant5", in: "tests/unique",
 	},
 }
 

@@ -1,6 +1,7 @@
 //go:build full
 
-// Package operate proves with Prometheus itself that operators see real faults as they are.
+// Package operate proves that operators see real faults as they are. Prometheus itself judges metrics, alerts and the
+// dashboard, and a real browser the status page of a running proxy (page_*_test.go).
 package operate
 
 import (
@@ -18,11 +19,16 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/tests/support/browser"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	browser.End()
+	os.Exit(code)
+}
 
 // tool finds a program of Prometheus. Without it the test is skipped, but fails in CI.
 func tool(t *testing.T, name string) string {
