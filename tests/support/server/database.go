@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,9 +37,33 @@ func Database(t testing.TB) string {
 func database(t testing.TB, options string) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
-	Exec(t, admin(t), "CREATE DATABASE "+name+options)
-	t.Cleanup(func() { Exec(t, admin(t), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	asMaker(t, "CREATE DATABASE "+name+options)
+	t.Cleanup(func() { asMaker(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return In(t, admin(t), name)
+}
+
+// maker is a session that makes and drops databases. It stays, because a login takes more time than either.
+var maker struct {
+	sync.Mutex
+	conn *pgx.Conn
+}
+
+func asMaker(t testing.TB, statement string) {
+	t.Helper()
+	maker.Lock()
+	defer maker.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	var err error
+	if maker.conn == nil || maker.conn.IsClosed() || maker.conn.Ping(ctx) != nil {
+		maker.conn, err = pgx.Connect(ctx, admin(t))
+	}
+	if err == nil {
+		_, err = maker.conn.Exec(ctx, statement)
+	}
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, statement)
+	}
 }
 
 // admin returns the URL of the database from which tests make others.
