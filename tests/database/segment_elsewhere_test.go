@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
@@ -69,4 +70,13 @@ func TestAnAliasOfAPoolerThatMovesGivesNoNumberTwiceInAnySession(t *testing.T) {
 	}
 	ids.database = after.database
 	l.draw(16, before, after, ids, l.at(a), l.at(b))
+}
+
+// A restore and --moved make two places at one address, so nothing is answered for a minute.
+func TestAWholeRestoreThatAProxyCanSeeGivesNoNumberTwiceThoughItRuns(t *testing.T) {
+	t.Parallel()
+	givesNothingTwiceAfter(t, func(l *ledger, url, dump string) {
+		l.tool("pg_restore", "--clean", "--if-exists", "--dbname", url, dump)
+		l.tool(program.Path(l), "migrate", "up", "--database", url, "--moved")
+	})
 }
