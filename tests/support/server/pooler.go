@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -185,13 +185,19 @@ func nobody(t testing.TB) *syscall.SysProcAttr {
 	return attr
 }
 
-// FreePort returns a port that nobody uses at the moment. It is below the ports that the system gives to connections,
-// because a connection might take one of those at any moment.
+// given counts the ports that FreePort has given or found taken.
+var given atomic.Uint32
+
+// FreePort returns a port that nobody uses at the moment. Each process has a range of its own, so most probably no
+// other test package gets it. It is below the ports that the system gives to connections, because a connection might
+// take one of those at any moment. So a test may close such a port and open it again.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	const lowest, first = 10_000, 32_768 // first: net.ipv4.ip_local_port_range of Linux
-	for range 100 {
-		port := lowest + rand.IntN(first-lowest)
+	const each = 256
+	own := lowest + os.Getpid()%((first-lowest)/each)*each
+	for range each {
+		port := own + int(given.Add(1))%each
 		ln, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 		if err == nil {
 			ln.Close()
