@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -224,7 +225,12 @@ func reset(v *client) {
 func TestInvariant8WhatASessionHeldIsFreeHoweverItEnds(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxSessions = 100 })
 	for name, ends := range map[string]func(v *client){
-		"before a word":         func(v *client) { v.conn.Close() },
+		"before a word": func(v *client) {
+			for all, _ := h.server.register.Open(); len(all) == 0; all, _ = h.server.register.Open() {
+				runtime.Gosched() // its session has not begun
+			}
+			v.conn.Close()
+		},
 		"asked for a password":  func(v *client) { v.asked(wire.AuthSASL); v.conn.Close() },
 		"within the exchange":   func(v *client) { v.begins(); v.conn.Close() },
 		"with half a message":   func(v *client) { v.begins(); v.send([]byte{'p', 0, 0}); v.conn.Close() },

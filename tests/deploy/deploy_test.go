@@ -1,7 +1,5 @@
 //go:build full && unix
 
-// Package deploy tests the files of deploy/ and docker/compose.yaml. The tools that read these files accept them, and
-// every flag, variable and path in them exists. The module kubernetes below tests what they mean to Kubernetes.
 package deploy
 
 import (

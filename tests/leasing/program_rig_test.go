@@ -128,23 +128,15 @@ func (a *ids) beside(draws ...func()) {
 
 // outside is the program orders, in a module of its own. All tests share it.
 var outside = sync.OnceValues(func() (dir string, err error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
+	if dir, err = server.Folder(""); err != nil {
 		return "", err
 	}
-	dir = filepath.Join(cache, "pgflurry-test", fmt.Sprintf("orders-race=%v", race.Enabled))
 	return dir, build(dir)
 })
 
 // build makes the module in a folder and builds it, without a module proxy. "go mod tidy" would ask for the modules of
 // tests, which nobody needs here.
 func build(dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return err

@@ -1,6 +1,5 @@
 //go:build full && linux
 
-// Package release makes releases as a maintainer does, with make, and installs their packages as a user does.
 package release
 
 import (

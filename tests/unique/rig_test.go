@@ -1,5 +1,3 @@
-// Package faults attacks proxies as real processes, and the function in the database. It kills and stops them, cuts the
-// network, and lets the server crash and fail over. Clients record every ID and compare it with all others.
 package unique
 
 import (
