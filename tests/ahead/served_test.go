@@ -17,7 +17,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 //go:embed item.sql
 var itemSQL string

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the results into docs/clients.md and docs/json.md")
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
 	deeds.Wanted(t)

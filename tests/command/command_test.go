@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // ended is the result of a command.
 type ended struct {

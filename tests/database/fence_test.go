@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -97,17 +96,14 @@ func (h *hearer) draws(ctx context.Context, url, statement string) {
 // hears waits until a hundred IDs have come.
 func (h *hearer) hears(t *testing.T) {
 	t.Helper()
-	for ctx := within(t); ; server.Pause(ctx, 10*time.Millisecond) {
+	server.Until(t, func() error {
 		h.mu.Lock()
-		n := len(h.ids)
-		h.mu.Unlock()
-		if n >= 100 {
-			return
+		defer h.mu.Unlock()
+		if n := len(h.ids); n < 100 {
+			return fmt.Errorf("only %d IDs have come", n)
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("only %d IDs have come", n)
-		}
-	}
+		return nil
+	})
 }
 
 func (h *hearer) once(t *testing.T) {

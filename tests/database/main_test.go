@@ -15,11 +15,10 @@ import (
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // Short names for the steps of all tests here.
 

@@ -70,9 +70,7 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 			sessions.Go(func() { s.trouble(ctx, cluster) })
 			sessions.Go(func() { s.deaf(ctx) })
 			server.Pause(ctx, cmp.Or(server.Storm(t), 5*time.Second))
-			for within := server.Within(t); !s.enough() && within.Err() == nil; { // a machine may be slow
-				server.Pause(within, 100*time.Millisecond)
-			}
+			server.Until(t, s.enough) // a machine may be slow
 			cancel()
 			sessions.Wait()
 			s.judge(t)
@@ -201,11 +199,14 @@ func victim(ctx context.Context, conn *pgx.Conn) (pid int, err error) {
 	return pid, err
 }
 
-// enough reports whether the storm has had the volume that proves something.
-func (s *storm) enough() bool {
+// enough is nil as soon as the storm has had the volume that proves something.
+func (s *storm) enough() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ids) >= 50_000 && s.broken.Load() > 0
+	if len(s.ids) < 50_000 || s.broken.Load() == 0 {
+		return fmt.Errorf("only %d IDs and %d broken statements: this proves nothing", len(s.ids), s.broken.Load())
+	}
+	return nil
 }
 
 func (s *storm) judge(t *testing.T) {
@@ -233,8 +234,8 @@ func (s *storm) judge(t *testing.T) {
 	if n := s.disorder.Load(); n > int64(total/10_000) && !s.long {
 		t.Errorf("%d IDs were not greater than the one before of the same session", n)
 	}
-	if !s.enough() {
-		t.Errorf("only %d IDs and %d broken statements: this proves nothing", total, s.broken.Load())
+	if err := s.enough(); err != nil {
+		t.Error(err)
 	}
 	// a backend goes on for a while after its client has left
 	server.Eventually(t, recovered(t, s.url), `NOT EXISTS (SELECT FROM pg_locks WHERE relation IN (

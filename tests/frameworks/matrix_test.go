@@ -36,7 +36,7 @@ var referencesSQL string
 //go:embed definitions.sql
 var definitionsSQL string
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *testing.T) {
 	deeds.Wanted(t)

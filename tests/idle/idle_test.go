@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"pgflurry/tests/support/packet"
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/race"
+	"pgflurry/tests/support/server"
 )
 
 var (
@@ -28,7 +28,7 @@ var (
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case "":
-		program.Main(m)
+		server.Main(m)
 	case "proxy":
 		beProxy()
 	case "ids":

@@ -18,7 +18,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.MainNoLeak(m) }
+func TestMain(m *testing.M) { server.MainNoLeak(m) }
 
 const (
 	idDatabase = "pgflurry"

@@ -16,7 +16,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.MainNoLeak(m) }
+func TestMain(m *testing.M) { server.MainNoLeak(m) }
 
 // A room is a migrated database of its own, and a superuser's connection to it.
 type room struct {

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"pgflurry/migrations"
-	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // form is a way to print the migration.
 type form func(io.Writer, migrations.Settings) error

@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { enter(); program.Main(m) }
+func TestMain(m *testing.M) { enter(); server.Main(m) }
 
 // number returns a region for migrations.Settings.
 func number(n int) *int { return &n }

@@ -14,12 +14,11 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/tests/support/packet"
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/proxytest"
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // patience limits every wait. Only a server that hangs comes near it.
 const patience = 60 * time.Second

@@ -15,13 +15,7 @@ import (
 	"pgflurry/tests/support/volume"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	if work != "" {
-		os.RemoveAll(work)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { server.Main(m) }
 
 const (
 	module     = "git.example.org/team/pgflurry"

@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // databaseWorker is the worker of the function in a database that has not joined another.
 const databaseWorker = 0

@@ -8,12 +8,11 @@ import (
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/support/authority"
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/proxytest"
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 const ours = "SELECT next_snowflake()"
 

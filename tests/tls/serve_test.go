@@ -130,12 +130,13 @@ func TestOnlyClientsWithACertificateOfTheCAAreLetIn(t *testing.T) {
 	client{ca: s.proxyCA, own: s.serverCA}.refused(t, at, "a client with another CA's certificate")
 	// of equal lines the log has the last one's cause, which may be that of a client before
 	expired := client{ca: s.proxyCA, own: s.clientCA, leaf: authority.Leaf{Expired: true}}
-	for ctx := server.Within(t); !strings.Contains(p.Output(), "certificate has expired"); {
-		if ctx.Err() != nil {
-			t.Fatal("the log does not say that the certificate has expired")
-		}
+	server.Until(t, func() error {
 		expired.refused(t, at, "a client whose certificate has expired")
-	}
+		if !strings.Contains(p.Output(), "certificate has expired") {
+			return errors.New("the log does not say that the certificate has expired")
+		}
+		return nil
+	})
 }
 
 func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {

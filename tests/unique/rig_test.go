@@ -10,12 +10,11 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/postgres"
-	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // The layouts of these tests have few workers, so that another process soon takes over a worker. 0 is the function's,
 // the others are for proxies.

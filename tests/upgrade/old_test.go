@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 var errNoRelease = errors.New("there is no older release to build: no tag v… is known here")
 

@@ -21,7 +21,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestMain(m *testing.M) { server.Main(m) }
 
 // stand is a server that a test may stop, with a proxy in front of it. The link has the place of HAProxy.
 func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {

@@ -37,7 +37,7 @@ func Main(m *testing.M) {
 
 // Enter returns in a process inside the world. It is for a package that has another Main:
 //
-//	func TestMain(m *testing.M) { machines.Enter(); program.Main(m) }
+//	func TestMain(m *testing.M) { machines.Enter(); server.Main(m) }
 //
 // The process outside waits for the one inside, and exits as it does. If a world cannot be made, Enter returns outside,
 // and New skips the test.

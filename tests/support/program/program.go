@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
 )
@@ -85,19 +83,6 @@ func (b *build) make() (binary string, err error) {
 	binary = filepath.Join(dir, "pgflurry")
 	return binary, os.Link(built, binary)
 }
-
-// Main is server.Main for packages that run the product.
-func Main(m *testing.M) { server.Main(m) }
-
-// MainNoLeak is Main, and fails if a goroutine outlives all tests. Other than with server.NoLeak, they may run side by
-// side.
-func MainNoLeak(m *testing.M) {
-	goleak.VerifyTestMain(suite{m})
-}
-
-type suite struct{ m *testing.M }
-
-func (s suite) Run() int { return server.Run(s.m) }
 
 // Process is a running program. It keeps every line of both outputs.
 type Process struct {

@@ -84,6 +84,18 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	}
 }
 
+// Until waits until what only Go can see holds. look returns what is still missing, or nil.
+func Until(t testing.TB, look func() error) {
+	t.Helper()
+	ctx := Within(t)
+	for err := look(); err != nil; err = look() {
+		if ctx.Err() != nil {
+			t.Fatalf("this has not come about: %v", err)
+		}
+		Pause(ctx, 10*time.Millisecond)
+	}
+}
+
 // Sleeps waits until the session of the database with this application_name runs pg_sleep().
 func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
 	t.Helper()

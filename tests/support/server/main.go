@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"pgflurry/hint"
 	"pgflurry/postgres"
 )
@@ -25,6 +27,13 @@ const sideBySide = "8"
 
 // Main runs the tests of a package with a server and exits.
 func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// MainNoLeak is Main, and fails if a goroutine outlives all tests. Other than with NoLeak, they may run side by side.
+func MainNoLeak(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
+
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int { return Run(s.m) }
 
 // Run is Main for a package that has more to clean up. It returns the exit code.
 func Run(m *testing.M) int {

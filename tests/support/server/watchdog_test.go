@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"pgflurry/tests/support/server"
 )
@@ -47,20 +46,18 @@ func TestAPackageThatIsKilledLeavesNoServerNoProgramAndNoFolder(t *testing.T) {
 	if mark == "" {
 		t.Fatal("the package did not come up")
 	}
-	for ctx := server.Within(t); ; server.Pause(ctx, 20*time.Millisecond) {
+	server.Until(t, func() error {
 		left := programsWith(mark)
 		for _, path := range paths {
 			if _, err := os.Stat(path); err == nil {
 				left = append(left, path)
 			}
 		}
-		if len(left) == 0 {
-			return
+		if len(left) > 0 {
+			return fmt.Errorf("the package has left %v", left)
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("the package has left %v", left)
-		}
-	}
+		return nil
+	})
 }
 
 // waitForTheEnd is what the killed package runs: a program that ends by no pipe, and a second cluster.
