@@ -121,12 +121,13 @@ func TestASessionOfAStandbyLooksAtTheLaneAnewAfterThePromotion(t *testing.T) {
 	primary := server.Private(t, nil)
 	up(t, primary.URL("postgres"), migrations.Settings{})
 	before := value[int64](t, server.Connect(t, primary.URL("postgres")), "SELECT next_snowflake()")
-	there := server.Connect(t, server.Standby(t, primary, "standby", "", nil).URL("postgres"))
+	standby := server.Standby(t, primary, "standby", "", nil)
+	there := server.Connect(t, standby.URL("postgres"))
 	refused(t, there, "25006", "SELECT next_snowflake()")
 	if wait := value[float64](t, there, "SELECT pgflurry.lane_wait()"); wait != 1 {
 		t.Errorf("on a standby the wait is %v s", wait)
 	}
-	run(t, there, "SELECT pg_promote()")
+	server.Promote(t, standby)
 	if after := value[int64](t, there, "SELECT next_snowflake()"); after <= before {
 		t.Errorf("after the promotion ID %d follows %d", after, before)
 	}

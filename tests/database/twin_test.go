@@ -15,7 +15,8 @@ func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
 	primary := cluster.URL("postgres")
 	up(t, primary, migrations.Settings{})
 	server.Exec(t, primary, "SELECT next_snowflake()")
-	conn := server.Connect(t, server.Standby(t, cluster, "standby", "", nil).URL("postgres"))
+	standby := server.Standby(t, cluster, "standby", "", nil)
+	conn := server.Connect(t, standby.URL("postgres"))
 	refused(t, conn, "25006", "SELECT next_snowflake()")
 	drawing := server.Connect(t, primary)
 	mark := value[int64](t, conn, "SELECT last_value FROM pgflurry.mark")
@@ -25,9 +26,7 @@ func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
 		last = value[int64](t, drawing,
 			"SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 100000) OFFSET 0) AS drawn")
 	}
-	if !value[bool](t, conn, "SELECT pg_promote()") {
-		t.Fatal("the standby was not promoted")
-	}
+	server.Promote(t, standby)
 	now := value[int64](t, conn, "SELECT pgflurry.ticks(clock_timestamp())")
 	first := value[int64](t, conn, "SELECT next_snowflake()")
 	if first <= last || first>>22 < now+2000 {

@@ -33,7 +33,7 @@ func failedOver(t *testing.T) (cluster *postgres.Cluster, before []int64, said [
 	before = values[int64](t, conn, some)
 	server.Eventually(t, conn, "(SELECT bool_and(replay_lsn >= pg_current_wal_lsn()) FROM pg_stat_replication)")
 	server.Crash(t, primary)
-	server.Exec(t, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(t, standby)
 	conn = server.Connect(t, standby.URL("postgres"))
 	if value[bool](t, conn, "SELECT EXISTS (SELECT FROM pgflurry.unreadable_sequences())") {
 		return standby, before, said
@@ -185,6 +185,6 @@ func TestAfterACheckpointOnBothServersAFailoverLeavesTheFunctionWhole(t *testing
 	server.Eventually(t, conn, "(SELECT bool_and(replay_lsn >= pg_current_wal_lsn()) FROM pg_stat_replication)")
 	server.Exec(t, standby.URL("postgres"), "CHECKPOINT")
 	server.Crash(t, primary)
-	server.Exec(t, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(t, standby)
 	run(t, server.Connect(t, standby.URL("postgres")), "SELECT next_snowflake()")
 }

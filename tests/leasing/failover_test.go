@@ -69,8 +69,8 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 	if err := cluster.Stop(r.context()); err != nil {
 		t.Fatal(err)
 	}
+	server.Promote(t, spare)
 	r.conn = server.Connect(t, spare.URL("postgres"))
-	r.do("SELECT pg_promote()")
 	port.Store(int32(spare.Port))
 
 	for _, s := range []*lease.Postgres{early, late} { // their connections to the old primary are dead

@@ -31,8 +31,7 @@ func TestAPrimaryAcknowledgesAloneAfterAnOldOneJoinedWithWALOfItsOwn(t *testing.
 	r.do("CREATE TABLE item AS SELECT generate_series(1, 20000) AS n") // WAL that no standby gets
 	server.Crash(t, cluster)
 	standby = server.Again(t, standby.Data, 0, map[string]string{"synchronous_standby_names": "*"})
-	promoted := server.Connect(t, standby.URL("postgres"))
-	server.Value[bool](t, promoted, "SELECT pg_promote()")
+	server.Promote(t, standby)
 	if acknowledged(t, standby, 2*time.Second) {
 		t.Fatal("a commit was acknowledged without a standby")
 	}

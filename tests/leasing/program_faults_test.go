@@ -192,7 +192,7 @@ func TestAFailoverToAStandbyThatLagsGivesNoIDTwice(t *testing.T) {
 		func() { a.ask(server.Connect(t, url)) })
 
 	server.Crash(t, cluster)
-	server.Exec(t, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(t, standby)
 	there := server.In(t, standby.URL("postgres"), "app")
 	link.Lead(server.Parse(t, there).Host)
 	a.again(g) // the standby does not know its lease

@@ -119,7 +119,7 @@ func TestCheckTellsAReplicaFromACloneThatWritesToo(t *testing.T) {
 	if c := check(t, primary.URL("shop"), standby.URL("shop")); !c.MayCoexist || len(c.Notes) != 1 {
 		t.Errorf("a primary and its standby: %+v", c)
 	}
-	server.Exec(t, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(t, standby)
 	c := check(t, primary.URL("shop"), standby.URL("shop"))
 	if len(c.Collisions) != 1 || c.Collisions[0].Workers == nil || c.Collisions[0].Workers.From != 96 ||
 		!strings.Contains(c.Collisions[0].Why, "copy of the files") {

@@ -48,9 +48,7 @@ func (p *pair) both() string { return at(p.standby) + "," + at(p.primary) }
 
 func (p *pair) promote() {
 	p.t.Helper()
-	if !server.Value[bool](p.t, server.Connect(p.t, p.standby.URL("postgres")), "SELECT pg_promote()") {
-		p.t.Fatal("the standby was not promoted")
-	}
+	server.Promote(p.t, p.standby)
 }
 
 // failOver freezes the primary and promotes the standby. wake resumes the old primary.

@@ -218,7 +218,7 @@ func TestAMemberThatIsPromotedIsKnownWhereTheURLNamesAllMembers(t *testing.T) {
 	server.Eventually(s, conn, "EXISTS (SELECT FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn())")
 	conn.Close(server.Within(s))
 	server.Crash(s, primary)
-	server.Exec(s, on(standby), "SELECT pg_promote()")
+	server.Promote(s, standby)
 	conn = server.Connect(s, on(standby))
 	server.Eventually(s, conn, "NOT pgflurry.awaits_recognition()") // the proxy does that
 	s.draw(proxy.URL, on(standby))

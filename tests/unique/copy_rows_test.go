@@ -47,7 +47,7 @@ func failover(s *story) {
 	s.draw(url)
 	standby := server.Standby(s, primary, "standby", "", nil) // receives nothing from now on
 	s.draw(url)
-	server.Exec(s, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(s, standby)
 	s.drawsAbove(standby.URL("postgres"))
 }
 
@@ -58,7 +58,7 @@ func brokenByFailover(s *story) {
 	s.draw(url)
 	standby := server.Standby(s, primary, "standby", "", nil)
 	s.draw(url)
-	server.Exec(s, standby.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(s, standby)
 	url = server.LoseSequences(s, standby).URL("postgres")
 	server.Refused(s, server.Connect(s, url), "XX000", "SELECT next_snowflake()")
 	s.command(0, "URL", url)

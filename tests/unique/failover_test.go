@@ -47,9 +47,7 @@ func (p *pair) failOver() {
 	server.Crash(p.t, p.cluster)
 	p.database.Lead("")
 	p.switchTo(p.standby.URL("postgres"))
-	if !ask[bool](p.room, "SELECT pg_promote()") {
-		p.t.Fatal("the standby was not promoted")
-	}
+	server.Promote(p.t, p.standby)
 }
 
 // open lets proxies and clients reach the standby.
@@ -156,7 +154,7 @@ func TestOnAReadOnlyDatabaseIDsGoOnToTheMarkAndThenTheErrorIsPostgreSQLs(t *test
 		}
 		break
 	}
-	p.do("SELECT pg_promote()")
+	server.Promote(p.t, p.standby)
 	deadline := time.Now().Add(patience)
 	for id, err := one(conn); err != nil || !p.byProxy(id); id, err = one(conn) {
 		if err == nil {

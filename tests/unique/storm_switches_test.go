@@ -113,7 +113,7 @@ func (s *storm) failBack() {
 	server.Crash(s.t, old)
 	s.gone()
 	s.switchTo(standby.URL("postgres"))
-	s.do("SELECT pg_promote()")
+	server.Promote(s.t, standby)
 	s.forget()
 	s.primary(standby)
 	s.goBack(old.Data)

@@ -228,9 +228,7 @@ func (s *storm) failOver(synchronous bool) {
 	s.gone()
 	old := s.cluster
 	s.switchTo(standby.URL("postgres"))
-	if !ask[bool](s.room, "SELECT pg_promote()") {
-		s.t.Fatal("the standby was not promoted")
-	}
+	server.Promote(s.t, standby)
 	if synchronous {
 		s.below()
 	} else {

@@ -24,7 +24,7 @@ func TestAFailbackToAPrimaryThatWasNeverRewoundGivesNoIDTwice(t *testing.T) {
 	m.fromAll(server.Connect(t, first.URL), m.idDatabase(first), server.Connect(t, home))
 
 	server.Crash(t, a)
-	server.Exec(t, b.URL("postgres"), "SELECT pg_promote()")
+	server.Promote(t, b)
 	there := server.In(t, b.URL("postgres"), "app")
 	balancer.Lead(server.Parse(t, there).Host)
 	second := m.proxy(there, "second") // after the gate

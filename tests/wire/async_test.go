@@ -6,6 +6,7 @@ import (
 )
 
 func TestWhatComesUnaskedComesAsFromPostgreSQL(t *testing.T) {
+	t.Parallel()
 	notice := "DO $$ BEGIN RAISE NOTICE 'look'; END $$"
 	checkAll(t, []conversation{
 		{name: "notices", steps: []step{
@@ -35,6 +36,7 @@ func TestWhatComesUnaskedComesAsFromPostgreSQL(t *testing.T) {
 }
 
 func TestStartupParametersAreThoseOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{
 			name: "of the session", with: []string{"options", "-c client_min_messages=debug1", "DateStyle", "German"},
@@ -50,6 +52,7 @@ func TestStartupParametersAreThoseOfPostgreSQL(t *testing.T) {
 }
 
 func TestPipelinesAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "Queries", steps: []step{say(Query(ours), Query(ours), Query(ours))}, local: 3},
 		{name: "Queries of both", steps: []step{

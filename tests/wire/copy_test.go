@@ -3,6 +3,7 @@ package wire
 import "testing"
 
 func TestCopyGoesAsWithPostgreSQL(t *testing.T) {
+	t.Parallel()
 	table := say(Query("CREATE TEMP TABLE t (a int)"))
 	in := "COPY t FROM STDIN"
 	extendedIn := []message{Parse("", in), Bind("", ""), Execute("")}

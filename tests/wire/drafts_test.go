@@ -11,6 +11,7 @@ const undecodable = "SELECT '\xff'" // in UTF8
 
 // Earlier drafts of the proxy got each of these wrong.
 func TestUnnamedObjectsThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"))
 	remove := say(Parse("", "DELETE FROM t"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
@@ -78,6 +79,7 @@ func TestUnnamedObjectsThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 }
 
 func TestNamesThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	call := func(body string) step {
@@ -168,6 +170,7 @@ func TestNamesThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 
 // PostgreSQL compares only the first 63 bytes of a name.
 func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
+	t.Parallel()
 	run := func(name string) step { return say(Bind("", name), Execute(""), Sync) }
 	other := "SELECT 'not an ID'"
 	var all []conversation
@@ -198,6 +201,7 @@ func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 
 // In this search_path PostgreSQL itself cannot run an answered form. The test compares its replies to everything else.
 func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	named := []message{Bind("", "n"), Execute(""), Sync}
 	for name, run := range map[string][]message{
@@ -249,6 +253,7 @@ func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
 // place fails. The client must get that error. Otherwise it would take the ROLLBACK that its COMMIT becomes for a
 // success.
 func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	for name, run := range map[string][]message{
 		"a Describe":             {DescribeStatement(""), Sync},

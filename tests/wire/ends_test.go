@@ -18,6 +18,7 @@ var mixed = conversation{steps: []step{
 
 // A client may send everything and a Terminate at once, and read afterwards.
 func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	for _, c := range []conversation{
 		{steps: []step{say(Query("SELECT 1"))}},
@@ -41,6 +42,7 @@ func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
 
 // A client that closes its sending side without a Terminate still gets its replies.
 func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	var clients sync.WaitGroup
 	for _, c := range []conversation{
@@ -68,6 +70,7 @@ func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
 }
 
 func TestBytesMayBeCutAnywhere(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	size, every := len(joinBytes(mixed.all())), volume.Of(5, 1)
 	for offset := rand.IntN(every); offset < size; offset += every {

@@ -5,6 +5,7 @@ import "testing"
 const divide = "SELECT 1/0"
 
 func TestErrorsSkipToSync(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "ours behind an error", steps: []step{
 			together(request(divide), request(ours), Sync), together(request(ours), Sync),
@@ -59,6 +60,7 @@ func TestErrorsSkipToSync(t *testing.T) {
 }
 
 func TestFailedTransactionsGoAsWithPostgreSQL(t *testing.T) {
+	t.Parallel()
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	checkAll(t, []conversation{
 		{name: "Query", steps: []step{
@@ -108,6 +110,7 @@ func TestFailedTransactionsGoAsWithPostgreSQL(t *testing.T) {
 // The next forwarded batch ends the portal of an answered batch, and an older portal, even if that batch fails. None of
 // the Queries here may fail while it runs: see crashes.
 func TestThePortalOfAnAnsweredBatchIsThatOfPostgreSQLInAFailedTransaction(t *testing.T) {
+	t.Parallel()
 	begin, local := say(Query("BEGIN")), together(request(ours), Sync)
 	use := together(DescribePortal(""), Sync, Execute(""), Sync)
 	behind := func(name string, steps ...step) conversation {
@@ -158,6 +161,7 @@ const (
 )
 
 func TestFunctionCallsAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	open, commit := say(Query("BEGIN")), say(Query("COMMIT"))
 	local := together(request(ours), Sync)
 	suspended := say(Parse("", "TABLE t"), Bind("", ""), ExecuteMax("", 1), Sync)

@@ -40,7 +40,6 @@ type inside struct {
 
 func newInside(t *testing.T) *inside {
 	t.Helper()
-	server.NoLeak(t)
 	url := server.MigratedWith(t, migrations.Settings{Functions: sqlfuncs.All})
 	addTags(t, url)
 	config, err := pgconn.ParseConfig(url)
@@ -269,6 +268,7 @@ const usualSeed = 17
 const modelled = 15
 
 func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
+	t.Parallel()
 	seed := cmp.Or(*wordsSeed, usualSeed)
 	t.Logf("seed %d", seed)
 	x := newInside(t)
@@ -304,6 +304,7 @@ func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
 }
 
 func TestASessionWithoutPostgreSQLNamesAnEncodingAsPostgreSQLDoes(t *testing.T) {
+	t.Parallel()
 	x := newInside(t)
 	for _, name := range []string{
 		"Utf-8", "unicode", "sql_ascii", "ISO 8859-1", "''utf-8''", "latin9", "WIN1252", "nonsense",

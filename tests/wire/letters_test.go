@@ -214,6 +214,7 @@ func wordsUpTo(n int, prefix string) (words []string) {
 }
 
 func TestEveryWordOfThreeLettersIsAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	seed := seedOfWords()
 	var errands []errand
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -233,6 +234,7 @@ func TestEveryWordOfThreeLettersIsAnsweredAsByPostgreSQL(t *testing.T) {
 }
 
 func TestDrawnWordsOfFourLettersAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	seed := seedOfWords()
 	r := rand.New(rand.NewPCG(seed, 0))
 	var errands []errand

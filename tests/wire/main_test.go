@@ -23,7 +23,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { server.Main(m) }
+func TestMain(m *testing.M) { server.MainNoLeak(m) }
 
 // stand is one database, and everything that leads to it.
 type stand struct {
@@ -59,7 +59,6 @@ type house struct {
 func newStand(t testing.TB, seed uint64) *stand {
 	t.Helper()
 	t.Logf("seed %d", seed)
-	server.NoLeak(t)
 	everyName := migrations.Settings{Functions: sqlfuncs.All} // also compares calls without a schema
 	url, twin := server.MigratedWith(t, everyName), server.MigratedWith(t, everyName)
 	addTags(t, url)

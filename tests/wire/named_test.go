@@ -6,6 +6,7 @@ import (
 )
 
 func TestNamedStatementsAreThoseOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	checkAll(t, []conversation{
@@ -64,6 +65,7 @@ func TestNamedStatementsAreThoseOfPostgreSQL(t *testing.T) {
 }
 
 func TestAStatementThatIsGoneIsNotAnsweredHoweverItWent(t *testing.T) {
+	t.Parallel()
 	prepared, run := say(Parse("s", ours), Sync), say(Bind("", "s"), Execute(""), Sync)
 	const do = "DO $$BEGIN EXECUTE 'DEALLOCATE s'; RAISE division_by_zero; END$$"
 	goes := func(text string) []step { return []step{prepared, run, together(request(text), Sync), run} }
@@ -85,6 +87,7 @@ func TestAStatementThatIsGoneIsNotAnsweredHoweverItWent(t *testing.T) {
 }
 
 func TestSQLSeesTheStatementsTheProxyAnswers(t *testing.T) {
+	t.Parallel()
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	checkAll(t, []conversation{

@@ -30,6 +30,7 @@ func prepare(sql string, types ...uint32) step {
 }
 
 func TestParametersAreReadAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "text", steps: []step{prepare(idsOf), runText("3"), runText("1", 1), runText("20")}, local: 24},
 		{name: "binary", steps: []step{prepare(idsOf), runBinary(int8Value(3)), runBinary(int8Value(2), 1)}, local: 5},
@@ -100,6 +101,7 @@ func TestParametersAreReadAsByPostgreSQL(t *testing.T) {
 }
 
 func TestResultsComeInTheFormatsOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	two := "SELECT next_snowflake(), next_snowflake()::text"
 	checkAll(t, []conversation{
 		{name: "text and binary", steps: []step{

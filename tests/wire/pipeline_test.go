@@ -5,6 +5,7 @@ import "testing"
 // After the first Execute of a batch PostgreSQL runs the rest as in a transaction, up to the Sync. Since 18 it does so
 // as in a transaction block. So if the proxy forwards a part of a batch, it must answer no part.
 func TestABatchOfOursAndTheirsIsForwardedWhole(t *testing.T) {
+	t.Parallel()
 	setting := step{
 		Query("CREATE TEMP TABLE t (a int)"),
 		Query("CREATE PROCEDURE pg_temp.p() LANGUAGE plpgsql AS 'BEGIN COMMIT; END'"),

@@ -38,6 +38,7 @@ func (st *stand) drawWord(r *rand.Rand) string {
 }
 
 func TestRandomWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	seed := seedOfWords()
 	st := newStand(t, seed)
 	var words, failed atomic.Int64

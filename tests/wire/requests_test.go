@@ -23,6 +23,7 @@ func together(parts ...any) (all step) {
 }
 
 func TestRequestsAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "Parse, Bind, Describe, Execute, Sync", steps: []step{together(request(ours), Sync)}, local: 1},
 		{name: "without Describe, then without Parse", steps: []step{
@@ -99,6 +100,7 @@ func TestRequestsAreAnsweredAsByPostgreSQL(t *testing.T) {
 }
 
 func TestOneBindGivesItsIDsOnce(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "Execute again", steps: []step{together(request(ours), Execute(""), Execute(""), Sync)}},
 		{name: "Execute again with a limit", steps: []step{

@@ -48,6 +48,7 @@ func bound(statement string, texts ...string) message {
 }
 
 func TestNumbersOfATagAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "simple", steps: []step{
 			say(Query(ourNumber)), say(Query("SELECT public.next_segment('it''s') AS id;")),

@@ -5,6 +5,7 @@ import "testing"
 const ours = "SELECT next_snowflake()"
 
 func TestSimpleQueriesAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	checkAll(t, []conversation{
 		{name: "a bigint is answered", steps: []step{say(Query(ours))}, local: 1},
 		{name: "every answered form", steps: []step{

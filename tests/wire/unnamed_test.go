@@ -9,6 +9,7 @@ import (
 // forwarded batch finds those of the answered batch if it begins with them. Otherwise it finds none, and never older
 // ones.
 func TestUnnamedObjectsAreThoseOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
 	local := together(request(ours), Sync)

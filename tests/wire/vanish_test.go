@@ -37,6 +37,7 @@ var leave = map[string]func(conn *net.TCPConn) error{
 // A client that vanishes at any byte leaves no session and no backend. The stand also checks that it leaves no
 // goroutine.
 func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	st := newStand(t, 1)
 	conn := server.Connect(t, st.twinURL)
 	type client struct {

@@ -212,6 +212,7 @@ func (st *stand) checkWord(t *testing.T, word string, r *rand.Rand, way int) boo
 }
 
 func TestAllShortWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	st := newStand(t, seed)
 	r := rand.New(rand.NewPCG(seed, 0))

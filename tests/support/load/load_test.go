@@ -116,8 +116,8 @@ func TestAFailoverThatForgetsCommitsIsCountedAndEveryClientFindsTheNewPrimary(t 
 	everybody(t, l)
 	l.Mark("a failover")
 	server.Crash(t, cluster)
+	server.Promote(t, standby)
 	conn := server.Connect(t, standby.URL("postgres"))
-	server.Do(t, conn, "SELECT pg_promote()")
 	server.Do(t, conn, table) // Start made it later than the standby
 	l.targets.Owner = standby.URL("postgres")
 	link.Lead(address)
