@@ -131,8 +131,8 @@ func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
 	return attr
 }
 
-// Promote makes a primary of a standby. It does not wait inside pg_promote(): the snapshot of that statement can hold up
-// the replay that it waits for.
+// Promote makes a primary of a standby. It does not wait inside pg_promote(): the snapshot of that statement can hold
+// up the replay that it waits for.
 func Promote(t testing.TB, standby *postgres.Cluster) {
 	t.Helper()
 	conn := Connect(t, standby.URL("postgres"))
