@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"pgflurry/generator"
-	"pgflurry/holder"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/lease/holder"
 )
 
 // Generator gives IDs of a leased worker. Make it with Open, and Close it at the end.

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 )
 
 var errAway = errors.New("the database is away")

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"pgflurry/holder"
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/lease/holder"
+	"pgflurry/internal/namespace"
 )
 
 // leaveLimit is how long Close waits if its context has ended before. The keeper needs no longer than that.

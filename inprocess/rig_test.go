@@ -11,8 +11,8 @@ import (
 	"go.uber.org/goleak"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

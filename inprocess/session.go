@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"pgflurry/connstring"
 	"pgflurry/generator"
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 )
 
 // A session is one life of the lease: from Open or Resume to Suspend or Close.

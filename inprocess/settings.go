@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/connstring"
-	"pgflurry/fresh"
-	"pgflurry/holder"
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/lease/holder"
+	"pgflurry/internal/namespace"
 )
 
 // Settings of a Generator. Node is required, and one of LeaseDatabase and Connection.

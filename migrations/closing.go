@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // A Closing says whether a database is closed for good, and until when its last grants may be in use.

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/hint"
-	"pgflurry/namespace"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/namespace"
 )
 
 // cached is how many statements a session caches: more than a migration has.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 // A Gate keeps workers of a home back.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 // home is the database that has the worker rows of a namespace.

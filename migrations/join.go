@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // joinNew makes an empty database another one of the namespace.

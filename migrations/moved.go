@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 // takePlace lets the database replace its original, which gives no IDs any more, or continue after it was set back in

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {

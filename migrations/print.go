@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
-	"pgflurry/queries"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
+	"pgflurry/internal/queries"
 	"pgflurry/sqlfuncs"
 )
 

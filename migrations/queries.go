@@ -3,7 +3,7 @@ package migrations
 import (
 	_ "embed"
 
-	"pgflurry/queries"
+	"pgflurry/internal/queries"
 )
 
 //go:embed queries.sql

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // readApplied returns when each migration was applied.

@@ -3,7 +3,7 @@ package migrations
 import (
 	"context"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // sameSpace refuses settings for another ID space or another region than the row's.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"pgflurry/generator"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 // A verdict says what a run has made of the namespace row.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/hint"
-	"pgflurry/namespace"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/namespace"
 )
 
 // losesSequences reports whether a version of PostgreSQL (150018) has the bug of unlogged sequences. Soon after one was

@@ -3,7 +3,7 @@ package migrations
 import (
 	"context"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // whyCopied says why a database is a copy, by its row, and by what this run says of servers that are not known.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 	"pgflurry/sqlfuncs"
 )
 

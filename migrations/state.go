@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // A State is the result of Status.

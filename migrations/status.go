@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // Status returns the state of the database at url, and changes nothing. To compare the functions it installs them in a

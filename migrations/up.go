@@ -3,8 +3,8 @@ package migrations
 import (
 	"context"
 
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/sqlfuncs"
 )
 

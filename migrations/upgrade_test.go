@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
 	"pgflurry/tests/support/server"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 const (

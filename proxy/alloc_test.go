@@ -8,12 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"pgflurry/draw"
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
+	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/wire"
 )
 
 // endless is a connection that repeats the same bytes and swallows what is written.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"time"
 
-	"pgflurry/draw"
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
+	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/wire"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
 )
 
 // only is the rig's session.

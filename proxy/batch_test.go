@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
 )
 
 func TestABatchOfWholeRequestsIsAnswered(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net"
 
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/wire"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/scram"
-	"pgflurry/proxy/wire"
 )
 
 // SCRAM's channel binding ties a login to the certificate that the client sees,

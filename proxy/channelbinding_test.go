@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
-	"pgflurry/proxy/wire"
 	"pgflurry/tests/support/authority"
 )
 

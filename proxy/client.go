@@ -3,10 +3,10 @@ package proxy
 import (
 	"errors"
 
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 )
 
 // headBytes is how much the proxy looks at of a message that is larger than the buffer: two names, and the byte before

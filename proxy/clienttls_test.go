@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/support/authority"
 )

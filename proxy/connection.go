@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"pgflurry/proxy/admission"
+	"pgflurry/proxy/internal/admission"
 	"pgflurry/proxy/pgtls"
 )
 

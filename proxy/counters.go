@@ -4,10 +4,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/histogram"
-	"pgflurry/proxy/frontend"
+	"pgflurry/internal/report"
+	"pgflurry/internal/report/histogram"
+	"pgflurry/proxy/internal/frontend"
 	"pgflurry/proxy/statement"
-	"pgflurry/report"
 )
 
 // The counters behind Stats. Each session counts its own statements and writes, so that no processor waits for

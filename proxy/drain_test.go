@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
 )
 
 // drains starts Drain, and returns once it has reached every session.

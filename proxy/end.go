@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 )
 
 // ends are both ends of a session, and how they end. Whichever side ends first, the other gets all messages that can

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/conversation"
+	"pgflurry/proxy/internal/conversation"
 )
 
 // opens brings another session to its first ReadyForQuery.

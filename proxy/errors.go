@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net"
 
-	"pgflurry/fault"
-	"pgflurry/proxy/frontend"
-	"pgflurry/proxy/wire"
+	"pgflurry/internal/fault"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 )
 
 // failure is an error of the proxy's own: a FATAL for the client, which ends the session. The cause goes to the log.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
 )
 
 // What hostile or unlucky peers can do. If a test hangs here, it has found a session that never ends.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/pgtls"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net"
 	"time"
 
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/wire"
 )
 
 // Inside serves the sessions of the ID database, which needs no upstream; package idserver implements it. Its methods

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/wire"
 )
 
 // echo serves a database of its own. It lets everybody in, and echoes what it hears.

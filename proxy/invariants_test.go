@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/frame"
-	"pgflurry/report"
+	"pgflurry/internal/report"
+	"pgflurry/proxy/internal/frame"
 )
 
 // The names of the tests have the numbers of the invariants in doc.go.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/wire"
 )
 
 const ourText = "SELECT next_snowflake()"

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 
-	"pgflurry/report"
+	"pgflurry/internal/report"
 )
 
 func TestABatchWhoseIDsWouldNotComeInTimeIsForwardedAndDrawsNothing(t *testing.T) {

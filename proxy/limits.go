@@ -3,8 +3,8 @@ package proxy
 import (
 	"net"
 
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/origin"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/origin"
 )
 
 // welcome lets in a connection that was just accepted. If a limit forbids it, it closes the connection and returns nil.

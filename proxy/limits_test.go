@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/origin"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/origin"
 )
 
 // dialFrom connects from a loopback address: 127.0.0.2 and so on.

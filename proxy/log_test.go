@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 )
 
 // logged is a log that a test can read while sessions write it.

@@ -10,9 +10,9 @@ import (
 	"os"
 	"slices"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/scram"
-	"pgflurry/proxy/wire"
 )
 
 // login is what the proxy does of a session's login itself, before the relay begins.

@@ -10,10 +10,10 @@ import (
 
 	library "github.com/xdg-go/scram"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
-	"pgflurry/proxy/wire"
 	"pgflurry/tests/support/authority"
 )
 

@@ -9,8 +9,8 @@ import (
 	"net/netip"
 	"time"
 
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/frontend"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/frontend"
 )
 
 // once passes on packets that begin no session.

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/draw"
-	"pgflurry/proxy/admission"
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
+	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/draw"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/origin"
+	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/origin"
 )
 
 // faulty is a fault of the program.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 )
 
 // rationed gives few IDs at a time, and none after the last.

@@ -5,10 +5,10 @@ import (
 	"io"
 	"time"
 
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 )
 
 // replies are what upstream sends. They belong to the goroutine that reads upstream.

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 	"pgflurry/proxy/statement"
 	"pgflurry/tests/support/packet"
 )

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"pgflurry/internal/report"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/wire"
-	"pgflurry/report"
 )
 
 // tags gives 1, 2, 3, … for the tag "order" and refuses others. For "slow" it first waits until the caller's time is

@@ -7,9 +7,9 @@ import (
 	"net"
 	"time"
 
-	"pgflurry/proxy/conversation"
-	"pgflurry/proxy/frame"
-	"pgflurry/proxy/frontend"
+	"pgflurry/proxy/internal/conversation"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/frontend"
 	"pgflurry/proxy/pgtls"
 )
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/draw"
-	"pgflurry/proxy/frame"
+	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/statement"
-	"pgflurry/proxy/wire"
 )
 
 // The states that a session may be in when its peers begin to send anything.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )

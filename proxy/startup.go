@@ -8,8 +8,8 @@ import (
 	"net"
 	"syscall"
 
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/proxy/wire"
 )
 
 // Codes of the first packet, beside wire.CancelRequest:

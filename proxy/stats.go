@@ -1,6 +1,6 @@
 package proxy
 
-import "pgflurry/proxy/frontend"
+import "pgflurry/proxy/internal/frontend"
 
 // Stats adds up the counters of all sessions. It waits for no client, and is cheap enough for a call every second with
 // thousands of sessions.

@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
+	"pgflurry/internal/report"
 	"pgflurry/proxy/statement"
-	"pgflurry/report"
 )
 
 // counted waits until the counters have these values.

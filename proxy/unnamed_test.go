@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/wire"
 )
 
 // prepared is a session whose upstream has an unnamed statement of the client's, and in a block also a portal of it.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"pgflurry/proxy/frame"
+	"pgflurry/proxy/internal/frame"
+	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/proxy/wire"
 )
 
 // reach connects to upstream and sends it the startup packet. If upstream lets nobody in by TLS, it tries without, as

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/support/authority"
 )

@@ -5,8 +5,8 @@ import (
 	"net"
 	"slices"
 
-	"pgflurry/proxy/frontend"
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/internal/wire"
 )
 
 // whose adds to each log line of a session whose it is. log has the session's number and the client's address already.

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pgflurry/queries"
+	"pgflurry/internal/queries"
 )
 
 // A database whose encoding lacks a character refuses the whole text that contains it.
 func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 	files := 0
-	for _, rooms := range []string{"*", "cmd/*"} {
+	for _, rooms := range []string{"*", "*/*", "*/*/*"} {
 		paths, err := filepath.Glob("../" + rooms + "/*.sql")
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,8 @@ func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 
 // psql reads such a file, too: without a semicolon it takes two statements for one.
 func TestEachNamedStatementEndsWithASemicolon(t *testing.T) {
-	paths, err := filepath.Glob("../*/queries.sql")
+	paths, err := filepath.Glob("../internal/*/queries.sql")
+	paths = append(paths, "../migrations/queries.sql")
 	if err != nil || len(paths) < 5 {
 		t.Fatalf("%q, %v; expected the files of five rooms or more", paths, err)
 	}

@@ -22,9 +22,9 @@ var flagModules = []string{"flag", "github.com/spf13/pflag", "github.com/spf13/c
 
 // surroundingsOf lists the exceptions, which CONTRIBUTING.md also names: what each file uses.
 var surroundingsOf = map[string]string{
-	"node/clock_steered.go": "os.Getenv",
-	"postgres/find.go":      "os.Getenv",
-	"postgres/initdb.go":    "os.Environ",
+	"internal/node/clock_steered.go": "os.Getenv",
+	"internal/postgres/find.go":      "os.Getenv",
+	"internal/postgres/initdb.go":    "os.Environ",
 }
 
 // mayReadSurroundings are the folders of programs and of tests.

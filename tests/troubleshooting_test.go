@@ -14,15 +14,15 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/fault"
+	"pgflurry/internal/fault"
 )
 
 const troubles = "../docs/troubleshooting.md"
 
 // served are the folders whose log messages an operator of serve reads.
 var served = []string{
-	"account", "cmd/pgflurry", "fresh", "holder", "idserver", "lease",
-	"node", "primary", "proxy", "segment", "watch",
+	"cmd/pgflurry", "internal/account", "internal/connect/fresh", "internal/lease", "internal/lease/holder",
+	"internal/node", "internal/primary", "internal/segment", "internal/watch", "proxy", "proxy/idserver",
 }
 
 // Readers search for a symptom by its text, so it must be a text of the program. After a change of that text nobody
@@ -171,7 +171,7 @@ func loggedTexts(t *testing.T) (texts []string) {
 // clientTexts returns the messages of the errors that a client gets from the proxy itself.
 func clientTexts(t *testing.T) (texts []string) {
 	t.Helper()
-	for _, path := range []string{"../proxy/errors.go", "../fault/error.go"} {
+	for _, path := range []string{"../proxy/errors.go", "../internal/fault/error.go"} {
 		ast.Inspect(parsed(t, path), func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
 			if !is || len(call.Args) != 3 || strings.TrimPrefix(types.ExprString(call.Fun), "fault.") != "New" {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pgflurry/bench/trial"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // Comparable is an error if this run, which has not begun and will have so many rounds, cannot be compared with an

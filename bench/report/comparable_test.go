@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pgflurry/bench/trial"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 func TestAComparisonIsRefusedBeforeItBeginsWithWhatToRunInstead(t *testing.T) {

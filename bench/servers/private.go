@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"pgflurry/bench/driver"
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // Private are servers of the benchmark's own: on free ports of the loopback, with their data in one folder.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pgflurry/bench/driver"
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // Server is one server that can be measured.

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/bench/servers"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 //go:embed sql/client_port.sql

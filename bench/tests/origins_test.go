@@ -10,8 +10,8 @@ import (
 
 	"github.com/bwmarrin/snowflake"
 
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/server"
 )
 

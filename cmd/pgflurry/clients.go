@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/account"
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/account"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 // newClients is the command that says who may log in to the ID database.

@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/account"
-	"pgflurry/config"
-	"pgflurry/hint"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/account"
+	"pgflurry/internal/config"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/proxy/scram"
 )
 

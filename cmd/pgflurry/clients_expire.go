@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/account"
-	"pgflurry/config"
-	"pgflurry/namespace"
+	"pgflurry/internal/account"
+	"pgflurry/internal/config"
+	"pgflurry/internal/namespace"
 )
 
 // atNow is the default of --at.

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/account"
-	"pgflurry/namespace"
+	"pgflurry/internal/account"
+	"pgflurry/internal/namespace"
 )
 
 func newClientsRemove() *cobra.Command {

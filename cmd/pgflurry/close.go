@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 )
 
 // longestCloseWait is the longest pause of close --wait before it looks and reports again.

@@ -12,8 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
 )
 
 // configFlag names the configuration file.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/config"
+	"pgflurry/internal/config"
+	"pgflurry/internal/node"
 	"pgflurry/migrations"
-	"pgflurry/node"
 )
 
 // demoSettings are the flags of demo.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/namespace"
-	"pgflurry/node"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
+	"pgflurry/internal/node"
 )
 
 //go:embed demo_draw.sql

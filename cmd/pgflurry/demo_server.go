@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/connstring"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 )
 
 // demoServer is the PostgreSQL of a demo. The demo stops a private cluster, and leaves the user's own server alone.

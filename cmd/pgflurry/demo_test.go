@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 	"pgflurry/tests/support/scripted"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
 )
 
 // The facts of a row travel with its flag, as annotations. All else asks the flag.

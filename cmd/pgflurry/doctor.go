@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/doctor"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/doctor"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // doctorPatience limits the whole look: a server that sleeps may take a while to wake.

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 
-	"pgflurry/doctor"
-	"pgflurry/hint"
-	"pgflurry/outcome"
-	"pgflurry/readfile"
+	"pgflurry/internal/connect/readfile"
+	"pgflurry/internal/doctor"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // createLook makes the file of --before. It does not replace one: that may hold the only look before a failover.

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
 )
 
 // readable turns the error of a command into the one that people read. After a signal it names the signal. For a failed

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // variablePrefix is the prefix of every environment variable of the program.

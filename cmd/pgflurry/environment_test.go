@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // environment reads these variables for the command at path. It returns the command and what it wrote to standard

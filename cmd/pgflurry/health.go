@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/config"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/config"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // defaultAdmin is the default address of demo for operators, which health asks for probes.

@@ -9,9 +9,9 @@ import (
 	"net"
 	"net/http"
 
-	"pgflurry/admin"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/admin"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // longestVerdict limits what is read of an answer: another program on that port may send without end.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // health runs "pgflurry health" with these arguments.

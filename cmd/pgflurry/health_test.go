@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // answering accepts connections, and answers the first eight bytes of each.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
+	"pgflurry/internal/config"
 )
 
 // helpColumns is the maximum width of help.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
+	"pgflurry/internal/config"
 	"pgflurry/tests/support/prose"
 )
 

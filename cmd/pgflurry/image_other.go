@@ -2,7 +2,7 @@
 
 package main
 
-import "pgflurry/config"
+import "pgflurry/internal/config"
 
 // usualListen is the default of --listen. image.go has another one.
 const usualListen = config.UsualListen

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/logs"
-	"pgflurry/outcome"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/logs"
 )
 
 // formatFlag adds --log-format to a command that is not serve.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/logs"
-	"pgflurry/outcome"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/logs"
 )
 
 func main() {

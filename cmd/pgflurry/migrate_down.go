@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
+	"pgflurry/internal/connect/connstring"
 	"pgflurry/migrations"
 )
 

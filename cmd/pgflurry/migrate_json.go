@@ -4,8 +4,8 @@ import (
 	"io"
 	"time"
 
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 )
 
 // stateJSON is the output of "migrate status --json". Programs rely on it: fields may be added, but none may change its

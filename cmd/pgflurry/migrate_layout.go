@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"pgflurry/fault"
-	"pgflurry/hint"
+	"pgflurry/internal/fault"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
+	"pgflurry/internal/connect/connstring"
 	"pgflurry/migrations"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 )
 
 // migrate runs the command and returns its output.

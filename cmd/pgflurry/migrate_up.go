@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/outcome"
 	"pgflurry/migrations"
-	"pgflurry/outcome"
 )
 
 // upFlags are the flags of up: for a new namespace, and for what the database is to become.

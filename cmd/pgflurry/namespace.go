@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // newNamespace is the command that shows ID spaces and compares databases.

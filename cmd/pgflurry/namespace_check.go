@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 )
 
 func newNamespaceCheck() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/namespace"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/namespace"
 )
 
 func newNamespaceShow() *cobra.Command {

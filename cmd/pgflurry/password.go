@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // longestSecret limits a password or a verifier, in bytes.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
 )
 
 // A reloader gives a running node the current content of the configuration file and of the secret files. The command

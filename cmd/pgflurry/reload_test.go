@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
+	"pgflurry/internal/config"
 )
 
 // reloading returns the reloader of a serve with these arguments, the settings that it gives to the node, and its log.

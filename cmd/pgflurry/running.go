@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // A running is another process of this machine or container that runs "pgflurry serve". It is what /proc says of it, so

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/connstring"
+	"pgflurry/internal/connect/connstring"
 	"pgflurry/tests/support/scripted"
 )
 

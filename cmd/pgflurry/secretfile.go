@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/readfile"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect/readfile"
+	"pgflurry/internal/fault/hint"
 )
 
 // A secret may hold a password: each flag that takes a connection string. Instead of its value, it may be given as the

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/config"
-	"pgflurry/logs"
-	"pgflurry/node"
+	"pgflurry/internal/config"
+	"pgflurry/internal/logs"
+	"pgflurry/internal/node"
 )
 
 func newServe() *cobra.Command {

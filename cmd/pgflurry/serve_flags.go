@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
+	"pgflurry/internal/config"
 )
 
 // serveOptions are the flags of serve.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/connstring"
+	"pgflurry/internal/connect/connstring"
 )
 
 // connect opens the session of a command. It leaves no prepared statement behind in a pooler.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/coreos/go-systemd/v22/activation"
 
-	"pgflurry/config"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/config"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // takeSockets takes over the listening sockets that a service manager has opened (LISTEN_FDS), if there are any. The

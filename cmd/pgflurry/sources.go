@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/config"
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/config"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // A flag gets its value from the first of these places that has one: the command line, the environment, the

@@ -11,9 +11,9 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
-	"pgflurry/admin"
-	"pgflurry/logs"
-	"pgflurry/report"
+	"pgflurry/internal/admin"
+	"pgflurry/internal/logs"
+	"pgflurry/internal/report"
 )
 
 const (

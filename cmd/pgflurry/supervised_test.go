@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgflurry/logs"
-	"pgflurry/report"
+	"pgflurry/internal/logs"
+	"pgflurry/internal/report"
 )
 
 // manager is a fake service manager that records its messages. Several goroutines may use it.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // usageError adds a hint to the error of a wrong command line: see the help of the command.

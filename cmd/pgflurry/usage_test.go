@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
 )
 
 func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {

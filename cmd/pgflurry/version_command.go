@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 )
 
 // newVersion builds "pgflurry version".

@@ -12,12 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/fresh"
-	"pgflurry/hint"
-	"pgflurry/lease"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 )
 
 // newWorkers is the command that shows the worker table and, in two cases only, changes it by hand.

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 )
 
 // newWorkersHistory is the command that finds the process behind an ID.

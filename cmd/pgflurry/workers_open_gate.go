@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
-	"pgflurry/hint"
+	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
 )
 
 func newWorkersOpenGate() *cobra.Command {

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/fresh"
-	"pgflurry/hint"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 )
 
 func newWorkersReseed() *cobra.Command {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
-	"pgflurry/namespace"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 )
 
 func TestWorkersListFitsOnAScreenUnlessItIsAskedForEverything(t *testing.T) {

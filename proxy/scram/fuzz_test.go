@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"testing"
 
-	"pgflurry/fault"
+	"pgflurry/internal/fault"
 )
 
 func FuzzScramInvariant3NoMessagesLetAStrangerIn(f *testing.F) {

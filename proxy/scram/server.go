@@ -7,7 +7,7 @@ import (
 
 	"github.com/xdg-go/scram"
 
-	"pgflurry/fault"
+	"pgflurry/internal/fault"
 )
 
 // maxMessage is the longest message of the exchange, in bytes. PostgreSQL has the same limit. A client's messages have

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/fault"
+	"pgflurry/internal/fault"
 	"pgflurry/tests/support/authority"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/fault"
+	"pgflurry/internal/fault"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"

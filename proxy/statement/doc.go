@@ -1,5 +1,5 @@
 // Package statement reads the text of a statement. It says whether the text is an answered form: one whose values may
-// come from memory. Package proxy asks it about each statement of a client; idserver/command reads SQL with it.
+// come from memory. Package proxy asks it about each statement of a client; proxy/idserver/command reads SQL with it.
 //
 //	text ──► tokenize.go ──► match.go ──────► Form: columns, rows, tag
 //	         (its tokens)    words.go (keywords)

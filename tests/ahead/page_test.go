@@ -37,7 +37,7 @@ func TestThePageShowsTheCodeThatRan(t *testing.T) {
 		}
 		return "<!-- " + match[1] + match[2] + " -->\n```" + match[3] + "\n" + code + "```\n"
 	})
-	recipes, err := filepath.Glob("../../recipes/*/*")
+	recipes, err := filepath.Glob("../../docs/recipes/*/*")
 	if err != nil {
 		t.Fatal(err)
 	}

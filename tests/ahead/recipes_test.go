@@ -81,8 +81,8 @@ func compileJava(t *testing.T, out string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, "javac", append(arguments, "../../recipes/java/Snowflakes.java",
-		"../../recipes/hibernate/SnowflakeGenerator.java")...)
+	run(t, "javac", append(arguments, "../../docs/recipes/java/Snowflakes.java",
+		"../../docs/recipes/hibernate/SnowflakeGenerator.java")...)
 }
 
 func run(t *testing.T, command string, arguments ...string) {

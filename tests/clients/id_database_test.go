@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -117,9 +117,9 @@ func refused(t *testing.T, at string) {
 // PostgreSQL, without rows.
 func sameColumns(t *testing.T, directly, at string) {
 	t.Helper()
-	paths, err := filepath.Glob("../../idserver/command/lookups/*.sql")
+	paths, err := filepath.Glob("../../proxy/idserver/command/lookups/*.sql")
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("idserver/command/lookups has no questions: %v", err)
+		t.Fatalf("proxy/idserver/command/lookups has no questions: %v", err)
 	}
 	direct, there := server.Connect(t, directly), server.Connect(t, at)
 	for _, path := range paths {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/account"
+	"pgflurry/internal/account"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

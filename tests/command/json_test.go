@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/server"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )

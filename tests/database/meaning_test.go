@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/draw"
-	"pgflurry/namespace"
+	"pgflurry/internal/draw"
+	"pgflurry/internal/namespace"
 	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
 	"pgflurry/tests/support/proxytest"

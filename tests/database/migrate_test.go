@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/fresh"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/server"
 )
 

@@ -11,7 +11,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// model/function.pml shows this story if the stand-in does not look whether the lane has moved (NO_LOOK_IF_MOVED).
+// tests/model/function.pml shows this story if the stand-in does not look whether the lane has moved
+// (NO_LOOK_IF_MOVED).
 func TestIDsDoNotGoBackIfTheStandInBeginsJustWhileTheHolderOfAStartGoesOn(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)

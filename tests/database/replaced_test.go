@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/server"
 )
 

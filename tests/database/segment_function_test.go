@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
 )

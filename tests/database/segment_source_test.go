@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/fresh"
-	"pgflurry/segment"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/segment"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/server"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/segment"
 	"pgflurry/migrations"
-	"pgflurry/segment"
 	"pgflurry/tests/support/server"
 )
 

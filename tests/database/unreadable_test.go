@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"

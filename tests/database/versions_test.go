@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

@@ -17,8 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

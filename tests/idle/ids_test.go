@@ -20,10 +20,10 @@ import (
 
 	"github.com/xdg-go/scram"
 
-	"pgflurry/account"
-	"pgflurry/fault"
-	"pgflurry/idserver"
+	"pgflurry/internal/account"
+	"pgflurry/internal/fault"
 	"pgflurry/proxy"
+	"pgflurry/proxy/idserver"
 	"pgflurry/proxy/pgtls"
 	verifiers "pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/account"
-	"pgflurry/idserver"
+	"pgflurry/internal/account"
+	"pgflurry/proxy/idserver"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/account"
-	"pgflurry/fault"
-	"pgflurry/idserver"
+	"pgflurry/internal/account"
+	"pgflurry/internal/fault"
 	"pgflurry/proxy"
+	"pgflurry/proxy/idserver"
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/authority"

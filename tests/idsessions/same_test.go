@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/account"
-	"pgflurry/idserver"
+	"pgflurry/internal/account"
+	"pgflurry/proxy/idserver"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/packet"
 	"pgflurry/tests/support/server"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/migrations"
 )
 

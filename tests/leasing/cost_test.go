@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/server"
 )
 

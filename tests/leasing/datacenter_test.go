@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/fresh"
-	"pgflurry/lease"
-	"pgflurry/postgres"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/server"
 )
 

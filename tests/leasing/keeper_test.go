@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/server"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/server"
 )
 

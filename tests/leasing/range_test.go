@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/server"
 )
 

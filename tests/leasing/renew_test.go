@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/server"
 )
 

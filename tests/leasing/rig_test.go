@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/fresh"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

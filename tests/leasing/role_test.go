@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/server"
 )
 

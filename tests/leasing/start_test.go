@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/server"
 )
 

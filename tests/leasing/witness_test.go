@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 )
 
 // A row that is older than what its holder knows proves that acknowledged writes are gone. The tests forge what the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

@@ -25,26 +25,27 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
-		guard: "acknowledged before raised: what was asked for is not what was granted", file: "lease/protocol.go",
-		from: "h.bound.Until, h.reserve = r.Until, asked.Window",
-		to:   "h.bound.Until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
+		guard: "acknowledged before raised: what was asked for is not what was granted",
+		file:  "internal/lease/protocol.go",
+		from:  "h.bound.Until, h.reserve = r.Until, asked.Window",
+		to:    "h.bound.Until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
 	},
 	{
-		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "lease/keeper.go",
+		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "internal/lease/keeper.go",
 		from: "default:\n\t\tk.protocol.unknownRenew(err, received)",
 		to: "default:\n\t\tk.protocol.unknownRenew(err, received); " +
 			"_ = k.grant(Grant{r.Worker, k.protocol.held.bound.From, max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
 	},
 	{
-		guard: "a notice is a failure", file: "acknowledge/acknowledge.go",
+		guard: "a notice is a failure", file: "internal/lease/acknowledge/acknowledge.go",
 		from: "if len(x.notices) > 0 {", to: "if false {",
 	},
 	{
-		guard: "the tags must be right", file: "acknowledge/acknowledge.go",
+		guard: "the tags must be right", file: "internal/lease/acknowledge/acknowledge.go",
 		from: "if !slices.Equal(tags, acknowledgedTags) {", to: "if false && !slices.Equal(tags, acknowledgedTags) {",
 	},
 	{
-		guard: "seal before release", file: "lease/keeper.go",
+		guard: "seal before release", file: "internal/lease/keeper.go",
 		from: "\tdefer k.issuer.Seal()\n", to: "",
 	},
 	{
@@ -76,13 +77,13 @@ var mutants = []mutant{
 		test: "Invariant", in: "generator",
 	},
 	{
-		guard: "however long a window, the lease is renewed soon", file: "lease/protocol.go",
+		guard: "however long a window, the lease is renewed soon", file: "internal/lease/protocol.go",
 		from: "min(max(p.length(reserved)/3, renewBackoff), longestPause)",
 		to:   "max(p.length(reserved)/3, renewBackoff)",
 		test: "AWindowOfAnHour", in: "tests/simulation",
 	},
 	{
-		guard: "a renewal does not reach back behind from", file: "lease/protocol.go",
+		guard: "a renewal does not reach back behind from", file: "internal/lease/protocol.go",
 		from: "return h.bound\n", to: "return Grant{Worker: h.Worker, Until: h.bound.Until}\n",
 	},
 	{
@@ -110,45 +111,48 @@ var mutants = []mutant{
 		test: "Invariant", in: "generator",
 	},
 	{
-		guard: "a fresh owner for each acquisition", file: "lease/keeper.go",
+		guard: "a fresh owner for each acquisition", file: "internal/lease/keeper.go",
 		from: "newOwner: newOwner,", to: "newOwner: func() string { return \"00000000-0000-4000-8000-000000000001\" },",
 	},
 	{
-		guard: "a renewal sends what was acknowledged, so that a lost commit is noticed", file: "lease/protocol.go",
-		from: "Acknowledged: h.bound.Until,", to: "Acknowledged: 0,",
+		guard: "a renewal sends what was acknowledged, so that a lost commit is noticed",
+		file:  "internal/lease/protocol.go",
+		from:  "Acknowledged: h.bound.Until,", to: "Acknowledged: 0,",
 		test: "Invariant1", in: "lease",
 	},
 	{
-		guard: "a release sends what was acknowledged, so that a forgotten mark comes back", file: "lease/keeper.go",
-		from: "Release(ctx, h.Lease, h.bound.Until)", to: "Release(ctx, h.Lease, h.bound.From)", times: 2,
+		guard: "a release sends what was acknowledged, so that a forgotten mark comes back",
+		file:  "internal/lease/keeper.go",
+		from:  "Release(ctx, h.Lease, h.bound.Until)", to: "Release(ctx, h.Lease, h.bound.From)", times: 2,
 		test: "AReleaseSends", in: "lease",
 	},
 	{
-		guard: "the grant of a closed database is taken back", file: "lease/keeper.go",
+		guard: "the grant of a closed database is taken back", file: "internal/lease/keeper.go",
 		from: "\tk.issuer.Revoke()\n", to: "",
 	},
 	{
-		guard: "an address with two databases costs one worker in the time that one rests", file: "lease/protocol.go",
-		from: "\t\tp.due = max(now, h.since+h.rest)\n", to: "",
+		guard: "an address with two databases costs one worker in the time that one rests",
+		file:  "internal/lease/protocol.go",
+		from:  "\t\tp.due = max(now, h.since+h.rest)\n", to: "",
 		test: "ByTurns",
 	},
 	{
-		guard: "a grant is never shortened", file: "lease/keeper.go",
+		guard: "a grant is never shortened", file: "internal/lease/keeper.go",
 		from: "g.Worker == last.Worker && g.Until < last.Until {", to: "false {",
 		test: "SecondFault",
 	},
 	{
-		guard: "a clock that is ahead is slowed, not set back", file: "lease/clock.go",
+		guard: "a clock that is ahead is slowed, not set back", file: "internal/lease/clock.go",
 		from: "\t\t\tnext.shown = shown\n\t\t}", to: "\t\t}",
 		test: "NineTenths|Invariant7", in: "lease",
 	},
 	{
-		guard: "each look asks whether the database is of the namespace", file: "namespace/answerable.go",
+		guard: "each look asks whether the database is of the namespace", file: "internal/namespace/answerable.go",
 		from: "case n.ID != wantID:", to: "case false:",
 		test: "WhoseNameGoes", in: "node",
 	},
 	{
-		guard: "seal before release, in a program of the user's", file: "lease/keeper.go",
+		guard: "seal before release, in a program of the user's", file: "internal/lease/keeper.go",
 		from: "\tdefer k.issuer.Seal()\n", to: "",
 		test: "Invariant3", in: "inprocess",
 	},
@@ -173,12 +177,12 @@ var mutants = []mutant{
 		test: "Invariant3", in: "inprocess",
 	},
 	{
-		guard: "a reading that calculates nothing ends with the tick", file: "lease/clock.go",
+		guard: "a reading that calculates nothing ends with the tick", file: "internal/lease/clock.go",
 		from: "(tick+1)*c.unit-micros)", to: "(tick+2)*c.unit-micros)",
 		test: "Invariant7", in: "lease",
 	},
 	{
-		guard: "… and with its course", file: "lease/clock.go",
+		guard: "… and with its course", file: "internal/lease/clock.go",
 		from: "next.lasts.Store(math.MinInt64)", to: "next.lasts.Store(int64(now) + min(c.unit*1000, math.MaxInt64))",
 		test: "Invariant7|Replaced", in: "lease",
 	},
@@ -188,7 +192,8 @@ var mutants = []mutant{
 // their mutants in tests/database, and rules of the lease's statements in tests/support/rows.
 var inSQL = []mutant{
 	{
-		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
+		guard: "a name-sake waits for the worker of its name as everybody does",
+		file:  "internal/lease/acquire.sql", times: 2,
 		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL " +
 			"THEN 0 ELSE ns.rest END <= ns.now",
 		to: "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 " +

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/admin"
-	"pgflurry/report"
+	"pgflurry/internal/admin"
+	"pgflurry/internal/report"
 	"pgflurry/tests/support/program"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
 )

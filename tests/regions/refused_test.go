@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/outcome"
 	"pgflurry/tests/support/server"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/server"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/primary"
+	"pgflurry/internal/primary"
 	"pgflurry/tests/support/server"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

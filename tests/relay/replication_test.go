@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/server"
 )
 

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/namespace"
+	"pgflurry/internal/namespace"
 	"pgflurry/tests/support/volume"
 )
 

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
 

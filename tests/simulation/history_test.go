@@ -16,7 +16,7 @@ type world struct {
 	told      bool // the servers report their WAL timelines
 	offset    int  // how far the clocks of two servers may differ, in ticks
 	restores  bool
-	modelled  bool // only what model/lease.pml has, and every step of it is recorded
+	modelled  bool // only what tests/model/lease.pml has, and every step of it is recorded
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
 

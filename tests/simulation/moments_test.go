@@ -6,7 +6,7 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// moment is a step of a history that model/lease.pml has as well, and the rows after it.
+// moment is a step of a history that tests/model/lease.pml has as well, and the rows after it.
 type moment struct {
 	what   what
 	life   int    // of the process

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/fresh"
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
 

@@ -18,7 +18,7 @@ const (
 	lossy   = "failovers and failbacks that lose acknowledged commits"
 )
 
-// The worlds of model/lease.pml, without copies of a database, which no history makes.
+// The worlds of tests/model/lease.pml, without copies of a database, which no history makes.
 var modelled = map[string]world{
 	anyTime:                              {steps: true, told: true, modelled: true},
 	"failovers to a synchronous standby": {steps: true, failovers: true, modelled: true},
@@ -91,7 +91,7 @@ var (
 // replay leads the model along the script. It returns the step that the model refuses and why, or nothing.
 func (s *script) replay(t *testing.T, lacks ...string) string {
 	t.Helper()
-	model, err := filepath.Abs("../../model")
+	model, err := filepath.Abs("../model")
 	must(err)
 	folder := t.TempDir()
 	must(os.WriteFile(filepath.Join(folder, "history.pml"), []byte(s.text(model)), 0o600))

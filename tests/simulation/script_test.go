@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A script is a history as steps of model/lease.pml: each moment is a line for Spin, with what must be true after it.
+// A script is a history as steps of tests/model/lease.pml: each moment is a line for Spin, with what must be true after
+// it.
 //
 // The model has less than a history, which is projected. Statement and answer are one step: a process that waits for an
 // answer does nothing that depends on it. One tick is watched, so draws of others are left out. So is each write that

@@ -3,7 +3,7 @@ package simulation
 import (
 	"time"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
 

@@ -25,7 +25,7 @@ var texts = map[string]string{}
 
 func readTexts() error {
 	for _, name := range []string{"acquire", "renew", "release"} {
-		text, err := os.ReadFile("../../lease/" + name + ".sql")
+		text, err := os.ReadFile("../../internal/lease/" + name + ".sql")
 		if err != nil {
 			return err
 		}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/fresh"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )

@@ -9,11 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/fresh"
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/lease"
+	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 	"pgflurry/tests/support/volume"

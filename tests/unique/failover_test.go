@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

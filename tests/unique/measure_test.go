@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"

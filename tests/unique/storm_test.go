@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/recorder"

@@ -3,26 +3,22 @@ package wire
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"regexp"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/draw"
-	"pgflurry/fault"
-	"pgflurry/idserver"
+	"pgflurry/internal/draw"
+	"pgflurry/internal/fault"
 	"pgflurry/migrations"
-	"pgflurry/proxy/wire"
+	"pgflurry/proxy/idserver"
 	"pgflurry/sqlfuncs"
+	"pgflurry/tests/support/proxytest"
 	"pgflurry/tests/support/server"
 	"pgflurry/tests/support/volume"
 )
@@ -58,9 +54,12 @@ func newInside(t *testing.T) *inside {
 	if err != nil {
 		t.Fatal(err)
 	}
+	proxied := proxytest.Settings(address)
+	proxied.Inside = v
+	ours, _ := proxytest.Start(t, proxied)
 	return &inside{
 		postgres: func() (net.Conn, error) { return net.Dial(network, address) },
-		ours:     serveInside(t, v),
+		ours:     func() (net.Conn, error) { return net.Dial("tcp", ours) },
 		database: config.Database,
 		url:      url,
 	}
@@ -87,38 +86,6 @@ func reported(t *testing.T, url string) map[string]string {
 	}
 	values["application_name"] = ""
 	return values
-}
-
-// serveInside passes connections on as the proxy does.
-func serveInside(t *testing.T, v *idserver.Server) func() (net.Conn, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() {
-				defer conn.Close()
-				head := make([]byte, 4)
-				if _, err := io.ReadFull(conn, head); err != nil {
-					return
-				}
-				packet := append(head, make([]byte, binary.BigEndian.Uint32(head)-4)...)
-				if _, err := io.ReadFull(conn, packet[4:]); err != nil {
-					return
-				}
-				wanted, _ := wire.ParseStartup(packet)
-				v.Serve(conn, &wanted, time.Now().Add(patience), func() {}, slog.New(slog.DiscardHandler))
-			})
-		}
-	})
-	t.Cleanup(func() { listener.Close(); serving.Wait() })
-	return func() (net.Conn, error) { return net.Dial("tcp", listener.Addr().String()) }
 }
 
 // hear sends messages, a Sync and a Terminate at once. It returns what comes after the greeting.

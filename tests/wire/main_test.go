@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 	"pgflurry/migrations"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"

@@ -13,8 +13,8 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/suites/inprocess"
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 // runCommand runs the command inprocess with these flags.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/hint"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault/outcome"
 )
 
 func main() {

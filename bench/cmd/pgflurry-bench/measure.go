@@ -17,7 +17,7 @@ import (
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/bench/trial"
-	"pgflurry/outcome"
+	"pgflurry/internal/fault/outcome"
 )
 
 // measurement is common to all commands: flags, private servers, turns, table and files.

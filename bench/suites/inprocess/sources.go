@@ -7,7 +7,7 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/generator"
-	"pgflurry/lease"
+	"pgflurry/internal/lease"
 )
 
 // source makes IDs.

@@ -8,7 +8,7 @@ import threading
 
 import psycopg
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../recipes/python"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../docs/recipes/python"))
 from snowflakes import Snowflakes  # noqa: E402
 
 ids = Snowflakes()  # PGHOST and its like name the server

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 	"pgflurry/tests/support/meter"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"

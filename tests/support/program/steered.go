@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Steered is a running program with clocks that the test sets: see node/clock_steered.go.
+// Steered is a running program with clocks that the test sets: see internal/node/clock_steered.go.
 type Steered struct {
 	*Process
 	t    testing.TB

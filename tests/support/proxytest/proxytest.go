@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pgflurry/draw"
+	"pgflurry/internal/draw"
 	"pgflurry/proxy"
 	"pgflurry/proxy/statement"
 )

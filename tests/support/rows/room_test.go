@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/internal/namespace"
+	"pgflurry/internal/queries"
 	"pgflurry/migrations"
-	"pgflurry/namespace"
-	"pgflurry/queries"
 	"pgflurry/tests/support/server"
 )
 
@@ -69,7 +69,7 @@ func newRoom(t testing.TB, unit time.Duration, windows string) *room {
 	}
 	s.End = 1 << 41
 	for _, name := range []string{"acquire", "renew", "release", "reseed", "retire"} {
-		r.use(name, r.read("../../../lease/"+name+".sql"))
+		r.use(name, r.read("../../../internal/lease/"+name+".sql"))
 	}
 	named, err := queries.Split(r.read("../../../migrations/queries.sql"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/hint"
+	"pgflurry/internal/fault/hint"
 )
 
 // Patience limits every step and every wait for an event. A longer one hangs, on a busy machine too.

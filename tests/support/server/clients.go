@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // clientsFor puts psql and pgbench on PATH if the server's binaries are in an image. It runs them in that image, on

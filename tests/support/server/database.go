@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
-	"pgflurry/postgres"
 )
 
 //go:embed roles.sql

@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"pgflurry/hint"
-	"pgflurry/postgres"
+	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/postgres"
 )
 
 // running is the server of this test package, while Main runs.

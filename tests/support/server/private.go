@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // Private starts a cluster for one test, which may stop, freeze or configure it. Options may be nil.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // seed puts a new cluster's files into a folder, as initdb does. All test packages of a user copy those of one cluster,

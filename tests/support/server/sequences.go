@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // LoseSequences makes pgflurry's unlogged sequences in database postgres unreadable: it writes zeros into their files.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // Standby copies a primary as it is now, and runs the copy as a hot standby with this name. It follows the primary at

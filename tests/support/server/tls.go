@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/postgres"
+	"pgflurry/internal/postgres"
 )
 
 // TLS has the certificate that a server shows, and decides whom the server lets in.

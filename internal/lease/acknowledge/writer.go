@@ -1,0 +1,93 @@
+package acknowledge
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/internal/connect/fresh"
+)
+
+var (
+	//go:embed begin.sql
+	beginSQL string
+	//go:embed commit.sql
+	commitSQL string
+
+	// SettingsSQL makes a transaction independent of the settings of role and database. $1 and $2 are lock_timeout and
+	// statement_timeout in milliseconds, as text; "0" is none.
+	//
+	//go:embed settings.sql
+	SettingsSQL string
+)
+
+// ErrBlocked: the outcome is unknown because another session holds a lock on the row. Other rows may be free.
+var ErrBlocked = errors.New("the row is locked by another session")
+
+// lockNotAvailable is the SQLSTATE of an expired lock_timeout.
+const lockNotAvailable = "55P03"
+
+// Writer runs one write at a time. It works behind a pooler in transaction mode: it keeps one connection, uses unnamed
+// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. Package fresh
+// replaces that connection between two writes, once it is old. One goroutine uses a Writer.
+type Writer struct{ kept *fresh.Kept[*wire] }
+
+// NewWriter makes a Writer for the database that config names; nothing is opened yet. If config names several hosts,
+// the Writer skips standbys. It copies config and uses its DialFunc.
+func NewWriter(config *pgconn.Config, rules fresh.Rules) *Writer {
+	own := config.Copy()
+	fresh.PassOverStandbys(own)
+	login := func(ctx context.Context) (*wire, error) { return connect(ctx, own) }
+	return &Writer{kept: fresh.Keep(login, (*wire).close, rules)}
+}
+
+// Write runs one statement in a transaction of its own. It returns the row only if the write was cleanly acknowledged.
+// Every error means that the outcome is unknown, and the next Write opens another connection. An error that wraps
+// ErrBlocked names the cause. Write waits for a lock for at most half of the time that ctx has left.
+func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, error) {
+	wire, err := w.kept.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, whole := timeouts(ctx)
+	x, err := wire.run(ctx,
+		statement{sql: beginSQL},
+		statement{sql: SettingsSQL, params: []Param{lock, whole}},
+		statement{sql: sql, params: params},
+		statement{sql: commitSQL})
+	var row []value
+	if err == nil {
+		row, err = acknowledge(x)
+	}
+	if err != nil {
+		w.kept.Broken(err)
+		if blocked(err) {
+			err = fmt.Errorf("%w: %w", ErrBlocked, err)
+		}
+		return nil, fmt.Errorf("outcome unknown: %w", err)
+	}
+	return &Row{values: row}, nil
+}
+
+// Close ends the connection, if there is one. A later Write opens another.
+func (w *Writer) Close() { w.kept.Close() }
+
+func blocked(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == lockNotAvailable
+}
+
+// timeouts returns the limits in milliseconds: half of the time left for a lock, all of it for the statement. 0 is no
+// limit.
+func timeouts(ctx context.Context) (lock, whole Param) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return Text("0"), Text("0")
+	}
+	left := max(2, time.Until(deadline).Milliseconds())
+	return Number(left / 2), Number(left)
+}

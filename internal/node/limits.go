@@ -1,0 +1,39 @@
+package node
+
+import (
+	"pgflurry/internal/config"
+	"pgflurry/proxy"
+)
+
+const (
+	// ownDescriptors are reserved for the process itself: lease, listener, logs, clock.
+	ownDescriptors = 32
+	// databaseDescriptors are reserved for each database: its look and its blocks of numbers, and one more of each
+	// while a connection is replaced.
+	databaseDescriptors = 4
+	// hostDescriptors are reserved for each host that is asked whether it is the primary.
+	hostDescriptors = 2
+)
+
+// limit formats a limit for the log.
+func limit(most int) any {
+	if most == 0 {
+		return "none"
+	}
+	return most
+}
+
+// applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Connections that
+// have not logged in get at most half of those, so that they cannot keep real clients out.
+func applyLimits(l config.Limits, s *proxy.Settings, databases, hosts, descriptors int) {
+	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
+	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout
+	if descriptors == 0 {
+		return
+	}
+	reserve := ownDescriptors + databaseDescriptors*databases + hostDescriptors*hosts
+	s.MaxClients = max((descriptors-reserve)/2, 1)
+	if half := max(s.MaxClients/2, 1); s.MaxLogins == 0 || s.MaxLogins > half {
+		s.MaxLogins = half
+	}
+}

@@ -1,0 +1,15 @@
+package segment
+
+import (
+	_ "embed"
+
+	"pgflurry/internal/queries"
+)
+
+//go:embed queries.sql
+var queriesSQL string
+
+// sql has the statements of queries.sql.
+var sql = queries.Read[struct {
+	Fetch, Rows string
+}](queriesSQL)

@@ -1,0 +1,28 @@
+package command
+
+import (
+	"pgflurry/proxy/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+)
+
+// readQuery reads from SELECT to the end of the statement.
+func readQuery(r *tokens.Reader) (Query, error) {
+	if !r.At("select") {
+		return nil, r.Refuse()
+	}
+	if form, ok := statement.Match(r.Rest()); ok {
+		r.Skip()
+		return Draw{form}, nil
+	}
+	text := r.Rest()
+	query, err := readSelectList(r)
+	if err == nil {
+		return query, nil
+	}
+	found, is := lookUp(text)
+	if !is {
+		return nil, err
+	}
+	r.Skip()
+	return found, nil
+}

@@ -1,0 +1,108 @@
+package command
+
+import (
+	"pgflurry/proxy/idserver/command/tokens"
+	"pgflurry/proxy/statement"
+)
+
+// Read reads a text of SQL: its statements in their order, none if it is empty. An error is a fault.Error. It may be
+// called concurrently, and no result refers to the text.
+func Read(sql []byte) ([]Command, error) {
+	if form, ok := statement.Match(sql); ok { // nearly all texts
+		return []Command{Draw{form}}, nil
+	}
+	if err := encoded(sql); err != nil {
+		return nil, err
+	}
+	var commands []Command
+	scan := statement.Scan(sql)
+	for {
+		text, end, err := tokens.Cut(scan, sql)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > 0 {
+			command, err := readOne(text)
+			if err != nil {
+				return nil, err
+			}
+			commands = append(commands, command)
+		}
+		if end {
+			return commands, nil
+		}
+	}
+}
+
+// readOne reads one statement. The text has at least one token, and no semicolon at its end.
+func readOne(text []byte) (Command, error) {
+	r := tokens.Read(text)
+	command, err := readCommand(r)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Ended() {
+		if _, query := command.(Query); query {
+			return nil, r.Refuse()
+		}
+		return nil, r.Syntax()
+	}
+	return command, nil
+}
+
+// readCommand reads a statement from its first word on.
+func readCommand(r *tokens.Reader) (Command, error) {
+	if r.Kind() == '(' {
+		return nil, r.Refuse()
+	}
+	if r.Kind() != statement.KindWord {
+		return nil, r.Syntax()
+	}
+	word := r.Text()
+	if word == "select" {
+		return readQuery(r)
+	}
+	if read, known := readers[word]; known {
+		r.Next()
+		return read(r)
+	}
+	if isCommand(word) {
+		return nil, r.Refuse()
+	}
+	return nil, r.Syntax()
+}
+
+// readers read the commands after their first words. SELECT is not among them: it is read from that word on.
+var readers = map[string]func(*tokens.Reader) (Command, error){
+	"begin":      readBegin,
+	"start":      readStart,
+	"commit":     readCommit,
+	"end":        readCommit,
+	"rollback":   readRollback,
+	"abort":      readAbort,
+	"savepoint":  readSavepoint,
+	"release":    readRelease,
+	"set":        readSet,
+	"reset":      readReset,
+	"show":       readShow,
+	"discard":    readDiscard,
+	"deallocate": readDeallocate,
+	"prepare":    readPrepare,
+	"execute":    readExecute,
+	"declare":    readDeclare,
+	"fetch":      func(r *tokens.Reader) (Command, error) { return readFetch(r, false) },
+	"move":       func(r *tokens.Reader) (Command, error) { return readFetch(r, true) },
+	"close":      readClose,
+	"unlisten":   readUnlisten,
+}
+
+// isCommand says whether the word begins a statement of PostgreSQL that has no answer here.
+func isCommand(word string) bool {
+	switch word {
+	case "alter", "analyse", "analyze", "call", "checkpoint", "cluster", "comment", "copy", "create", "delete", "do",
+		"drop", "explain", "grant", "import", "insert", "listen", "load", "lock", "merge", "notify", "reassign",
+		"refresh", "reindex", "revoke", "security", "table", "truncate", "update", "vacuum", "values", "with":
+		return true
+	}
+	return false
+}
