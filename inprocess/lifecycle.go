@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/lease/holder"
 	"pgflurry/internal/namespace"
@@ -68,7 +69,7 @@ func (g *Generator) resume(ctx context.Context) error {
 func (g *Generator) find(ctx context.Context) (namespace.Namespace, error) {
 	var last error
 	ns, err := g.settings.Find(ctx, func(err error) error {
-		last = g.settings.Rules.Explain(err)
+		last = connect.Explain(err)
 		if copied := new(holder.CopyError); errors.As(err, &copied) {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"pgflurry/generator"
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 )
@@ -95,7 +95,7 @@ func (h *heard) hear(err error) {
 		h.session.failed.Store(nil)
 		return
 	}
-	h.session.failed.Store(&failed{connstring.Explain(err)})
+	h.session.failed.Store(&failed{connect.Explain(err)})
 	if !passes(err) {
 		h.news.notify()
 	}

@@ -10,8 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/lease/holder"
 	"pgflurry/internal/namespace"
@@ -82,8 +81,8 @@ func (s Settings) holder() (holder.Settings, error) {
 		return h, err
 	}
 	start := time.Now()
-	h.Rules = fresh.Rules{
-		Age: connectionAge, Suspicion: new(fresh.Suspicion), Log: h.Log, Explain: connstring.Explain,
+	h.Rules = connect.Rules{
+		Age: connectionAge, Suspicion: new(connect.Suspicion), Log: h.Log,
 		Now: func() time.Duration { return time.Since(start) },
 	}
 	return h, nil
@@ -96,11 +95,11 @@ func (s Settings) connection() (config *pgx.ConnConfig, err error) {
 	case s.Connection != nil:
 		config = s.Connection.Copy()
 	default:
-		if config, err = connstring.ParseArgument("Settings.LeaseDatabase", s.LeaseDatabase); err != nil {
+		if config, err = connect.ParseArgument("Settings.LeaseDatabase", s.LeaseDatabase); err != nil {
 			return nil, err
 		}
 	}
-	fresh.ForLease(config)
+	connect.ForLease(config)
 	return config, nil
 }
 

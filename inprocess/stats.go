@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/internal/connect"
 )
 
 // Stats is the state of a Generator at a moment, for metrics and for people.
@@ -41,7 +42,7 @@ func (g *Generator) Stats() Stats {
 	}
 	switch {
 	case k.Cause != nil:
-		s.Problem = g.settings.Rules.Explain(k.Cause)
+		s.Problem = connect.Explain(k.Cause)
 	case !k.Lease.Granted:
 		s.Problem = ErrNoGrant
 	}

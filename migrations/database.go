@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -115,8 +115,8 @@ func (d *database) certain(write func() error) error {
 	const advice = "Run it again: that is harmless."
 	d.warnings = nil
 	if err := write(); err != nil {
-		if hint.Of(err) == "" && d.conn.IsClosed() {
-			return hint.With(fmt.Errorf("the outcome is unknown: %w", err), advice)
+		if fault.HintOf(err) == "" && d.conn.IsClosed() {
+			return fault.WithHint(fmt.Errorf("the outcome is unknown: %w", err), advice)
 		}
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -117,7 +117,7 @@ func lastApplied(ctx context.Context, conn *pgx.Conn) (number int, err error) {
 // It adds a hint for a role that only keeps the lease and may not read the record of the migrations.
 func appliedUnread(conn *pgx.Conn, err error) error {
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "42703" { // no such column
-		return outcome.As(outcome.NotInPlace, refuse("Stop its proxies, and remove the schema with the program that "+
+		return fault.WithKind(fault.NotInPlace, refuse("Stop its proxies, and remove the schema with the program that "+
 			"made it: \"pgflurry migrate down\". Three seconds later run this again. With the same layout and epoch "+
 			"the next IDs are above all earlier ones.",
 			"schema pgflurry of database %q was made by a program from before the first migration of this one, "+

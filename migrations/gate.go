@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -49,7 +49,7 @@ func openHomeOfGate(ctx context.Context, url string) (*database, namespace.Names
 		return nil, row, err
 	}
 	if why, copied := row.Copied(); copied {
-		err = outcome.As(outcome.NotInPlace, refuse(`"pgflurry migrate up" says what it can become.`, "%s", why))
+		err = fault.WithKind(fault.NotInPlace, refuse(`"pgflurry migrate up" says what it can become.`, "%s", why))
 	} else if row.Home != "" {
 		err = contradicts("Give the URL of its home.",
 			"database %q has no gate: the workers of its namespace are in %s", row.Database, row.Home)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -27,7 +27,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	row, err := namespace.Read(ctx, d.conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
-			err = outcome.As(outcome.NotInPlace, refuse(
+			err = fault.WithKind(fault.NotInPlace, refuse(
 				`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--join: %s", why))
 		} else if row.Home != "" {
 			err = contradicts("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s",
@@ -35,7 +35,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 		}
 	}
 	if err == nil && row.Closed {
-		err = outcome.As(outcome.NotInPlace, refuse("Give the URL of the database that has taken its place.",
+		err = fault.WithKind(fault.NotInPlace, refuse("Give the URL of the database that has taken its place.",
 			"--join: database %q was closed for good, and records no join any more", row.Database))
 	}
 	if err == nil && row.Disposable {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -81,7 +81,7 @@ func originalEnded(ctx context.Context, d *database, s Settings, present namespa
 	default:
 		return "", nil
 	}
-	return "", outcome.As(outcome.NotInPlace, refuse(
+	return "", fault.WithKind(fault.NotInPlace, refuse(
 		`If its original still gives IDs, run "pgflurry close --database ORIGINAL --wait", and copy it anew after that.
 Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`,
 		"database %q %s, and nothing here shows whether another one goes on with the same IDs",

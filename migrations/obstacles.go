@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/sqlfuncs"
 )
 
@@ -37,7 +37,7 @@ func (o *obstacles) err() error {
 	}
 	said, advice := make([]string, len(o.list)), make([]string, len(o.list))
 	for i, one := range o.list {
-		said[i], advice[i] = fmt.Sprintf("%d. %v", i+1, one), fmt.Sprintf("%d. %s", i+1, hint.Of(one))
+		said[i], advice[i] = fmt.Sprintf("%d. %v", i+1, one), fmt.Sprintf("%d. %s", i+1, fault.HintOf(one))
 	}
 	return refuse(strings.Join(advice, "\n"), "nothing was removed, for %d reasons:\n%s", len(o.list),
 		strings.Join(said, "\n"))

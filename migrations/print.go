@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/queries"
 	"pgflurry/sqlfuncs"
@@ -42,7 +42,7 @@ func PrintEscaped(w io.Writer, s Settings) error {
 // print writes the statement; quote makes a string of its block.
 func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 ||
 		s.RestartQuarantine != nil || s.NewServer != "" {
@@ -58,7 +58,7 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	}
 	workers, foreign, err := s.shares(layout)
 	if err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers, foreign)))
 	_, err = fmt.Fprintf(w, fragment.Head+"DO %s;\n", layout.Full(), block)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // readApplied returns when each migration was applied.
@@ -61,8 +61,9 @@ func recordApplied(ctx context.Context, d *database, m migration) error {
 // held adds a hint if another transaction held a table that a migration changes.
 func held(err error) error {
 	if notAvailable(err) {
-		return hint.With(err, "Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
-			"Run the same again when that has ended; pg_locks shows who it is.")
+		return fault.WithHint(err,
+			"Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
+				"Run the same again when that has ended; pg_locks shows who it is.")
 	}
 	return err
 }

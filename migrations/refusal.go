@@ -6,25 +6,24 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // refuse makes an error that the operator can act on. advice says how, in whole sentences.
 func refuse(advice, format string, values ...any) error {
-	return hint.With(fmt.Errorf(format, values...), advice)
+	return fault.WithHint(fmt.Errorf(format, values...), advice)
 }
 
 // contradicts is refuse for settings that a namespace does not allow.
 func contradicts(advice, format string, values ...any) error {
-	return outcome.As(outcome.Usage, refuse(advice, format, values...))
+	return fault.WithKind(fault.Usage, refuse(advice, format, values...))
 }
 
 // failed adds to an error what was being done, and keeps PostgreSQL's hint.
 func failed(doing string, err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
-		return hint.With(&serverError{doing, said}, said.Hint)
+		return fault.WithHint(&serverError{doing, said}, said.Hint)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

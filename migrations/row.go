@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -157,14 +157,14 @@ func mayBegin(ctx context.Context, d *database, layout generator.Layout) error {
 	if err != nil {
 		return err
 	}
-	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
+	return fault.WithKind(fault.Usage, layout.CheckLifetime(now))
 }
 
 // create writes the row and all worker rows, or compares layout and region with the existing row.
 func create(ctx context.Context, d *database, s Settings, layout generator.Layout) error {
 	workers, foreign, err := s.shares(layout)
 	if err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	var id *string
 	if s.Space != nil {
@@ -221,7 +221,7 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 	}
 	err = create(ctx, d, s, layout) // only compares the layout, because the row exists
 	if errors.As(err, new(*serverError)) {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	return err
 }
@@ -262,5 +262,5 @@ func refuseCopy(present namespace.Namespace, why string) error {
                                                            ("pgflurry close") or is gone for good, and no other copy
                                                            does; or is the original, restored in place%s`,
 		original, moved, another), "%s", why)
-	return outcome.As(outcome.NotInPlace, err)
+	return fault.WithKind(fault.NotInPlace, err)
 }

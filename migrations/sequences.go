@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -37,7 +37,7 @@ func mendSequences(ctx context.Context, conn *pgx.Conn, say func(string)) error 
 		held := notAvailable(err)
 		err = failed("making unreadable sequences anew", err)
 		if held {
-			err = hint.With(err, "An open transaction has used such a sequence. Wait until it has ended, "+
+			err = fault.WithHint(err, "An open transaction has used such a sequence. Wait until it has ended, "+
 				"and run the same again.")
 		}
 		return err

@@ -3,7 +3,7 @@ package migrations
 import (
 	"context"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/sqlfuncs"
 )
@@ -26,7 +26,7 @@ func UpState(ctx context.Context, url string, s Settings) (state State, err erro
 // up is Up with a list of migrations. At the end it calls then with the session, which holds the lock still.
 func up(ctx context.Context, url string, s Settings, list []migration, then func(*database) error) error {
 	if err := s.validate(); err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	d, err := open(ctx, url)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
@@ -234,7 +234,7 @@ func TestASchemaFromBeforeTheFirstMigrationIsRefusedInASentence(t *testing.T) {
 		"up": migrations.Up(server.Within(t), url, migrations.Settings{}), "status": status,
 	} {
 		if err == nil || !strings.Contains(err.Error(), "from before the first migration of this one") ||
-			outcome.Of(err) != outcome.NotInPlace || server.Hint(err) == "" {
+			fault.KindOf(err) != fault.NotInPlace || server.Hint(err) == "" {
 			t.Errorf("%s: %v (%s)", did, err, server.Hint(err))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/histogram"
 	"pgflurry/proxy/internal/frontend"
 	"pgflurry/proxy/statement"
 )
@@ -42,16 +41,16 @@ type counters struct {
 	results      [results]atomic.Int64
 	declined     [declines]atomic.Int64
 	slow         [statement.FormKinds]atomic.Int64 // answers that waited
-	waits        *histogram.Histogram              // how long those waited
-	loginTimes   *histogram.Histogram
-	connectTimes *histogram.Histogram
+	waits        *report.Histogram                 // how long those waited
+	loginTimes   *report.Histogram
+	connectTimes *report.Histogram
 }
 
 func newCounters() counters {
 	const µs, ms = time.Microsecond, time.Millisecond
 	return counters{
 		made: time.Now(),
-		waits: histogram.New(50*µs, 100*µs, 250*µs, 500*µs, ms, 2500*µs, 5*ms, 10*ms, 25*ms, patience, 100*ms,
+		waits: report.NewHistogram(50*µs, 100*µs, 250*µs, 500*µs, ms, 2500*µs, 5*ms, 10*ms, 25*ms, patience, 100*ms,
 			segmentPatience, 500*ms),
 		loginTimes: frontend.NewTimes(), connectTimes: frontend.NewTimes(),
 	}

@@ -4,13 +4,12 @@ import (
 	"net"
 
 	"pgflurry/proxy/internal/admission"
-	"pgflurry/proxy/internal/origin"
 )
 
 // welcome lets in a connection that was just accepted. If a limit forbids it, it closes the connection and returns nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	a := &admitted{rules: p.rules.Load(), since: p.counters.age()}
-	err := p.limits.Enter(&a.Connection, origin.Of(conn.RemoteAddr()), func() { p.giveWay(conn, a) })
+	err := p.limits.Enter(&a.Connection, admission.Origin(conn.RemoteAddr()), func() { p.giveWay(conn, a) })
 	if err != nil {
 		p.turnAway(conn, err)
 		return nil

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"pgflurry/proxy/internal/admission"
-	"pgflurry/proxy/internal/origin"
 )
 
 // dialFrom connects from a loopback address: 127.0.0.2 and so on.
@@ -295,7 +294,7 @@ func TestOnlySomeHandshakesAreAtWork(t *testing.T) {
 	limit.Set(2, 0)
 	gone := make(chan struct{})
 	for i := range 2 { // two others at work, from one address
-		if limit.Enter(origin.Of(r.client.LocalAddr()), func() { close(gone) }) == nil {
+		if limit.Enter(admission.Origin(r.client.LocalAddr()), func() { close(gone) }) == nil {
 			t.Fatalf("there is no place number %d", i)
 		}
 	}

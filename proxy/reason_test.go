@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pgflurry/internal/draw"
+	"pgflurry/proxy/internal/admission"
 	"pgflurry/proxy/internal/frame"
-	"pgflurry/proxy/internal/origin"
 )
 
 // faulty is a fault of the program.
@@ -180,7 +180,7 @@ func TestCancelRequestsAreCountedByWhetherTheyWerePassedOn(t *testing.T) {
 	r.counted("one that passed", func(st Stats) bool { return is(st.Cancels, map[string]int64{"passed": 1}) })
 	cancels := r.proxy.limits.Cancels
 	cancels.Set(1, 0)
-	cancels.Enter(origin.Of(c.LocalAddr()), func() {}) // as if another client's were on its way
+	cancels.Enter(admission.Origin(c.LocalAddr()), func() {}) // as if another client's were on its way
 	late := r.dial()
 	defer late.Close()
 	r.write(late, [][]byte{cancelPacket})

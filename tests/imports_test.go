@@ -5,8 +5,6 @@ package tests
 import (
 	"encoding/json"
 	"errors"
-	"go/parser"
-	"go/token"
 	"io"
 	"io/fs"
 	"os"
@@ -14,57 +12,77 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// A rule lists what a package may import: packages of this repository, and modules. Every package may import the
-// standard library.
-type rule struct{ ours, modules []string }
-
 // quoted matches text in backticks.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// layers reads the rows of the table of layers in CONTRIBUTING.md, by package.
-func layers(t *testing.T) map[string]rule {
+// apart are rooms that never import one another, whatever their floors: each declares the small interfaces it needs.
+var apart = []string{
+	"generator", "internal/lease", "internal/segment", "internal/primary", "internal/admin", "proxy", "proxy/idserver",
+}
+
+// sourcePage returns a part of the page about rooms and libraries.
+func sourcePage(t *testing.T, heading string) string {
 	t.Helper()
-	_, table, _ := strings.Cut(contributing(t), "\n## Layers\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	all := make(map[string]rule)
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 {
-			continue
+	text, err := os.ReadFile("../internal/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("internal/README.md has no heading %s", heading)
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	return part
+}
+
+// floors reads the rows of the table of rooms, by package.
+func floors(t *testing.T) map[string]int {
+	t.Helper()
+	all := make(map[string]int)
+	rows := regexp.MustCompile("(?m)^\\| (\\d+) \\| \\[`([^`]+)`\\]")
+	for _, row := range rows.FindAllStringSubmatch(sourcePage(t, "Rooms"), -1) {
+		floor, err := strconv.Atoi(row[1])
+		if err != nil {
+			t.Fatal(err)
 		}
-		var names [3][]string
-		for i, cell := range cells[1:4] {
-			for _, found := range quoted.FindAllStringSubmatch(cell, -1) {
-				names[i] = append(names[i], found[1])
-			}
+		if all[row[2]] != 0 {
+			t.Errorf("%s has two rows in the table of rooms", row[2])
 		}
-		modules := names[2]
-		for i, m := range modules {
-			if !strings.Contains(strings.Split(m, "/")[0], ".") { // written short, as under Dependencies
-				modules[i] = "github.com/" + m
-			}
-		}
-		for _, name := range names[0] {
-			all[name] = rule{names[1], modules}
-		}
+		all[row[2]] = floor
 	}
 	if len(all) < 20 {
-		t.Fatalf("the table of layers has %d packages; expected many more", len(all))
+		t.Fatalf("the table of rooms has %d; expected many more", len(all))
 	}
 	return all
 }
 
-func contributing(t *testing.T) string {
+// importers reads from the table of dependencies which packages may import a module, by module.
+func importers(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
+	all := make(map[string][]string)
+	for line := range strings.Lines(sourcePage(t, "Dependencies")) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		var rooms []string
+		for _, room := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			rooms = append(rooms, room[1])
+		}
+		for _, found := range quoted.FindAllStringSubmatch(cells[1], -1) {
+			module := found[1]
+			if !strings.Contains(strings.Split(module, "/")[0], ".") { // written short
+				module = "github.com/" + module
+			}
+			all[module] = rooms
+		}
 	}
-	return string(text)
+	return all
 }
 
 // benchOnly are modules that only the benchmark may require.
@@ -92,39 +110,74 @@ type goPackage struct {
 	Imports, Deps    []string
 }
 
-func TestPackagesImportOnlyWhatTheTableOfLayersSays(t *testing.T) {
-	rules := layers(t)
-	for _, p := range append(packages(t, ".."), nestedPackages(t)...) {
-		name := strings.TrimPrefix(p.ImportPath, "pgflurry/")
-		if strings.HasPrefix(name, "tests") || name == "bench/tests" {
-			continue // may import everything
+// product returns the packages of the program, and those for other programs.
+func product(t *testing.T) (all []goPackage) {
+	t.Helper()
+	for _, p := range packages(t, "..") {
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, "pgflurry/")
+		if !strings.HasPrefix(p.ImportPath, "tests") && !strings.HasPrefix(p.ImportPath, "docker/") {
+			all = append(all, p)
 		}
-		may, known := rules[name]
+	}
+	return all
+}
+
+func TestARoomImportsOnlyRoomsOfLowerFloors(t *testing.T) {
+	floors, met := floors(t), map[string]bool{}
+	for _, p := range product(t) {
+		floor, known := floors[p.ImportPath]
 		if !known {
-			t.Errorf("package %s has no line in the table of layers in CONTRIBUTING.md", name)
-			continue
+			t.Errorf("%s has no row in the table of rooms of internal/README.md", p.ImportPath)
 		}
-		delete(rules, name)
+		met[p.ImportPath] = true
 		for _, path := range p.Imports {
-			switch own, ours := strings.CutPrefix(path, "pgflurry/"); {
-			case ours:
-				if !slices.Contains(may.ours, own) {
-					t.Errorf("%s imports %s, which its line in the table of layers does not name", name, own)
-				}
-			case strings.Contains(strings.Split(path, "/")[0], "."):
-				if !slices.ContainsFunc(may.modules, within(path)) {
-					t.Errorf("%s imports %s, which its line in the table of layers does not name", name, path)
-				}
+			own, ours := strings.CutPrefix(path, "pgflurry/")
+			if ours && floors[own] >= floor {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", p.ImportPath, floor, own, floors[own])
 			}
-		}
-		for _, named := range may.ours {
-			if !slices.Contains(p.Imports, "pgflurry/"+named) {
-				t.Errorf("%s does not import %s, which its line in the table of layers names", name, named)
+			if ours && slices.Contains(apart, p.ImportPath) && slices.Contains(apart, own) {
+				t.Errorf("%s imports %s; they are to know nothing of one another", p.ImportPath, own)
 			}
 		}
 	}
-	for name := range rules {
-		t.Errorf("there is no package %s, which has a line in the table of layers", name)
+	for room := range floors {
+		if !met[room] {
+			t.Errorf("there is no room %s, which has a row in the table", room)
+		}
+	}
+}
+
+func TestAModuleIsImportedOnlyWhereTheTableOfDependenciesSays(t *testing.T) {
+	importers := importers(t)
+	used := make(map[string]bool)
+	for _, p := range product(t) {
+		for _, path := range p.Imports {
+			if !strings.Contains(strings.Split(path, "/")[0], ".") {
+				continue
+			}
+			found := false
+			for module, rooms := range importers {
+				if !within(path)(module) {
+					continue
+				}
+				found = true
+				used[module+" "+p.ImportPath] = true
+				// no room in backticks: in words, as "whatever connects"
+				if len(rooms) > 0 && !slices.Contains(rooms, p.ImportPath) {
+					t.Errorf("%s imports %s, whose row names only %q", p.ImportPath, path, rooms)
+				}
+			}
+			if !found {
+				t.Errorf("%s imports %s, which has no row under Dependencies", p.ImportPath, path)
+			}
+		}
+	}
+	for module, rooms := range importers {
+		for _, room := range rooms {
+			if _, isRoom := floors(t)[room]; isRoom && !used[module+" "+room] {
+				t.Errorf("%s does not import %s, whose row names it", room, module)
+			}
+		}
 	}
 }
 
@@ -153,41 +206,8 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 	}
 }
 
-// nestedPackages returns the packages of the benchmark's module and of that of releases. It reads imports from the
-// files. "go list" would need modules that a machine that only builds the product lacks.
-func nestedPackages(t *testing.T) []goPackage {
-	t.Helper()
-	imports := make(map[string][]string)
-	read := func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), "../"))
-		imports[name] = append(imports[name], nil...) // also for a package without imports
-		for _, imported := range file.Imports {
-			imports[name] = append(imports[name], strings.Trim(imported.Path.Value, `"`))
-		}
-		return nil
-	}
-	for _, module := range []string{"../bench", "../release"} {
-		before := len(imports)
-		if err := filepath.WalkDir(module, read); err != nil || len(imports) == before {
-			t.Fatalf("%s has no package, error %v", module, err)
-		}
-	}
-	var all []goPackage
-	for name, paths := range imports {
-		all = append(all, goPackage{ImportPath: name, Imports: paths})
-	}
-	return all
-}
-
 func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTheBenchmark(t *testing.T) {
-	_, sentences, _ := strings.Cut(contributing(t), "\n## Dependencies\n")
+	sentences := sourcePage(t, "Dependencies")
 	known := map[string]bool{"..": true}
 	for _, folder := range nested {
 		known[filepath.Join("..", folder)] = true
@@ -218,7 +238,7 @@ func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTh
 			case filepath.Dir(path) == ".." && slices.Contains(benchOnly, required.Path):
 				t.Errorf("the product's module requires %s, which only that of the benchmark may", required.Path)
 			case !strings.Contains(sentences, "`"+strings.TrimPrefix(required.Path, "github.com/")+"`"):
-				t.Errorf("%s, which %s requires, has no sentence in CONTRIBUTING.md", required.Path, path)
+				t.Errorf("%s, which %s requires, has no sentence in internal/README.md", required.Path, path)
 			}
 		}
 		return nil

@@ -20,7 +20,7 @@ var surroundings = []string{
 // flagModules read the command line.
 var flagModules = []string{"flag", "github.com/spf13/pflag", "github.com/spf13/cobra"}
 
-// surroundingsOf lists the exceptions, which CONTRIBUTING.md also names: what each file uses.
+// surroundingsOf lists the exceptions, which internal/README.md also names: what each file uses.
 var surroundingsOf = map[string]string{
 	"internal/node/clock_steered.go": "os.Getenv",
 	"internal/postgres/find.go":      "os.Getenv",

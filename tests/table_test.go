@@ -9,8 +9,8 @@ import (
 )
 
 // A reader looks in these tables first for the test of a promise.
-func TestEveryFolderOfTestsHasItsRowInContributingAndEveryRowItsFolder(t *testing.T) {
-	text, err := os.ReadFile("../CONTRIBUTING.md")
+func TestEveryFolderOfTestsHasItsRowAndEveryRowItsFolder(t *testing.T) {
+	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +32,12 @@ func TestEveryFolderOfTestsHasItsRowInContributingAndEveryRowItsFolder(t *testin
 	}
 	for _, folder := range folders {
 		if !slices.Contains(rows, folder) {
-			t.Errorf("%s has no whole row in the tables of CONTRIBUTING.md", folder)
+			t.Errorf("%s has no whole row in the tables of tests/README.md", folder)
 		}
 	}
 	for i, row := range rows {
 		if !slices.Contains(folders, row) || slices.Contains(rows[:i], row) {
-			t.Errorf("CONTRIBUTING.md has a row for %s, which is no folder or has another one", row)
+			t.Errorf("tests/README.md has a row for %s, which is no folder or has another one", row)
 		}
 	}
 	if len(folders) == 0 {

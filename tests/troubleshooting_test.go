@@ -21,7 +21,7 @@ const troubles = "../docs/troubleshooting.md"
 
 // served are the folders whose log messages an operator of serve reads.
 var served = []string{
-	"cmd/pgflurry", "internal/account", "internal/connect/fresh", "internal/lease", "internal/lease/holder",
+	"cmd/pgflurry", "internal/account", "internal/connect", "internal/lease", "internal/lease/holder",
 	"internal/node", "internal/primary", "internal/segment", "internal/watch", "proxy", "proxy/idserver",
 }
 

@@ -8,15 +8,14 @@ import (
 	"strings"
 
 	"pgflurry/bench/trial"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // Comparable is an error if this run, which has not begun and will have so many rounds, cannot be compared with an
 // older one. The error says what to run instead. Of this run, only the flags are known.
 func (r *Report) Comparable(older *Report, rounds int) error {
 	refuse := func(advice, why string, values ...any) error {
-		return outcome.As(outcome.Usage, hint.With(fmt.Errorf(why, values...), advice))
+		return fault.WithKind(fault.Usage, fault.WithHint(fmt.Errorf(why, values...), advice))
 	}
 	again := fmt.Sprintf("First: %s. Then compare with the results.json of that.", measuring(older.Command))
 	switch {
@@ -69,7 +68,7 @@ func (r *Report) Shares(trials []trial.Trial) error {
 			}
 		}
 	}
-	return outcome.As(outcome.Usage, hint.With(
+	return fault.WithKind(fault.Usage, fault.WithHint(
 		fmt.Errorf("the older run has none of the %d trials to come", len(trials)),
 		"Run what the older run was, with --compare: "+r.Command+"."))
 }

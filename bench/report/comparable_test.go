@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"pgflurry/bench/trial"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 func TestAComparisonIsRefusedBeforeItBeginsWithWhatToRunInstead(t *testing.T) {
@@ -57,13 +56,13 @@ func TestAComparisonIsRefusedBeforeItBeginsWithWhatToRunInstead(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || outcome.Of(err) != outcome.Usage ||
-			!strings.Contains(hint.Of(err), c.advice) {
-			t.Errorf("%s: error %v, hint %q; expected %q and %q", what, err, hint.Of(err), c.want, c.advice)
+		if err == nil || !strings.Contains(err.Error(), c.want) || fault.KindOf(err) != fault.Usage ||
+			!strings.Contains(fault.HintOf(err), c.advice) {
+			t.Errorf("%s: error %v, hint %q; expected %q and %q", what, err, fault.HintOf(err), c.want, c.advice)
 		}
 	}
 	theirs := []trial.Trial{{Workload: trial.Workload{Name: "w"}, Contender: "C"}}
-	if err := older(9, measured).Shares(theirs); err == nil || outcome.Of(err) != outcome.Usage {
+	if err := older(9, measured).Shares(theirs); err == nil || fault.KindOf(err) != fault.Usage {
 		t.Errorf("no trial in common: error %v", err)
 	}
 	theirs[0].Contender = "B"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pgflurry/bench/driver"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // Server is one server that can be measured.
@@ -78,7 +78,7 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 		end()
 		switch {
 		case silent:
-			return s, hint.With(
+			return s, fault.WithHint(
 				fmt.Errorf("%s %s has not let a client in within %v",
 					server.name, server.masked(server.of.URL), askPatience),
 				"Is the address right, and does nothing between drop connections?")

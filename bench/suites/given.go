@@ -10,8 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/bench/servers"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 //go:embed sql/client_port.sql
@@ -45,7 +44,7 @@ func checkProxy(ctx context.Context, s servers.Servers) error {
 	}
 	own, overTCP := conn.PgConn().Conn().LocalAddr().(*net.TCPAddr)
 	if overTCP && seen != nil && *seen == own.Port {
-		return outcome.As(outcome.Usage, hint.With(
+		return fault.WithKind(fault.Usage, fault.WithHint(
 			fmt.Errorf("--proxy %s is PostgreSQL itself: it sees this client's own port %d, so no proxy is between",
 				addressOf(conn), own.Port),
 			"Give --proxy the address that pgflurry serve listens on (its --listen)."))
@@ -53,7 +52,7 @@ func checkProxy(ctx context.Context, s servers.Servers) error {
 	if err := awaitAnswers(ctx, s); !errors.Is(err, errForwarded) {
 		return err
 	}
-	return outcome.As(outcome.NotInPlace, hint.With(
+	return fault.WithKind(fault.NotInPlace, fault.WithHint(
 		fmt.Errorf("--proxy %s does not answer next_snowflake() itself: its IDs are of the function in PostgreSQL",
 			addressOf(conn)),
 		"It is a pooler, or a proxy that has no worker or may not answer there. Its log says why, "+
@@ -71,7 +70,7 @@ func checkIDDatabase(ctx context.Context, target string) error {
 	if conn.QueryRow(ctx, clientPortSQL, pgx.QueryExecModeSimpleProtocol).Scan(&seen) != nil {
 		return nil
 	}
-	return outcome.As(outcome.Usage, hint.With(
+	return fault.WithKind(fault.Usage, fault.WithHint(
 		fmt.Errorf("--id-database %s, database %q, is PostgreSQL, or passes statements on to it: it has run one",
 			addressOf(conn), conn.Config().Database),
 		"Name the database of pgflurry serve --id-database NAME, at the address of that proxy."))

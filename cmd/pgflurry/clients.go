@@ -10,9 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/account"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -48,7 +47,7 @@ func oneClient(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("%d names of clients were given; give one, and nothing else: "+
 			"what it logs in with is asked for, or read from standard input", len(args))
 	}
-	if connstring.LooksLikeOne(args[0]) {
+	if connect.LooksLikeOne(args[0]) {
 		return errors.New("what stands in place of a name looks like a connection string; " +
 			"that belongs behind --database")
 	}
@@ -66,11 +65,11 @@ func endOf(flag, text string) (account.End, error) {
 	in, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return account.End{}, outcome.As(outcome.Usage, hint.With(
+		return account.End{}, fault.WithKind(fault.Usage, fault.WithHint(
 			fmt.Errorf("--%s is no instant", flag),
 			"Expected a time such as 2027-01-31T18:00:00Z, a duration from now such as 720h, or never."))
 	case in <= 0:
-		return account.End{}, outcome.As(outcome.Usage, fmt.Errorf("--%s is %v; expected a time ahead", flag, in))
+		return account.End{}, fault.WithKind(fault.Usage, fmt.Errorf("--%s is %v; expected a time ahead", flag, in))
 	}
 	return account.End{In: in}, nil
 }
@@ -87,7 +86,7 @@ func spellUntil(until time.Time) string {
 func existsHint(err error) error {
 	var exists *account.ExistsError
 	if errors.As(err, &exists) {
-		return hint.With(err, `To give it another password add --replace. `+
+		return fault.WithHint(err, `To give it another password add --replace. `+
 			`"pgflurry clients expire" changes until when it may log in.`)
 	}
 	return err

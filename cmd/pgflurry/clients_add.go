@@ -11,8 +11,7 @@ import (
 
 	"pgflurry/internal/account"
 	"pgflurry/internal/config"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/proxy/scram"
 )
@@ -72,7 +71,7 @@ func (a *addition) run(cmd *cobra.Command, name string) error {
 		client.End = &end
 	}
 	if a.limit < account.NoLimit {
-		return outcome.As(outcome.Usage, fmt.Errorf("--connection-limit is %d; expected -1 or more", a.limit))
+		return fault.WithKind(fault.Usage, fmt.Errorf("--connection-limit is %d; expected -1 or more", a.limit))
 	}
 	if cmd.Flags().Changed("connection-limit") {
 		client.Limit = &a.limit
@@ -124,7 +123,7 @@ func (a *addition) secret(cmd *cobra.Command, name string) (scram.Verifier, erro
 		}
 		v, err := scram.ParseVerifier(text)
 		if err != nil {
-			return scram.Verifier{}, outcome.As(outcome.Usage, hint.With(
+			return scram.Verifier{}, fault.WithKind(fault.Usage, fault.WithHint(
 				fmt.Errorf("standard input holds no verifier: %w", err),
 				"Expected one line as pg_authid.rolpassword of PostgreSQL has it. "+
 					"To give a password leave --verifier-stdin out."))
@@ -136,11 +135,11 @@ func (a *addition) secret(cmd *cobra.Command, name string) (scram.Verifier, erro
 		return scram.Verifier{}, err
 	}
 	if _, err := scram.ParseVerifier(password); err == nil {
-		return scram.Verifier{}, outcome.As(outcome.Usage, hint.With(
+		return scram.Verifier{}, fault.WithKind(fault.Usage, fault.WithHint(
 			errors.New("what was given as a password is a verifier"), "Give --verifier-stdin, too."))
 	}
 	v, err := scram.NewVerifier(password, 0)
-	return v, outcome.As(outcome.Usage, err)
+	return v, fault.WithKind(fault.Usage, err)
 }
 
 func printPut(w io.Writer, client account.New, put account.Put) error {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 )
@@ -52,7 +52,7 @@ left_seconds.
 		Example: `  pgflurry close --database postgres://app@blue/shop --wait`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
+			if _, err := connect.Parse("database", url); err != nil {
 				return err
 			}
 			if patience < time.Millisecond {
@@ -60,11 +60,11 @@ left_seconds.
 			}
 			c, err := migrations.Close(cmd.Context(), url, patience)
 			if err != nil {
-				return connstring.Explain(namespace.AsOwner(err))
+				return connect.Explain(namespace.AsOwner(err))
 			}
 			if wait {
 				if c, err = untilGrantsEnd(cmd.Context(), url, c, cmd.ErrOrStderr()); err != nil {
-					return connstring.Explain(err)
+					return connect.Explain(err)
 				}
 			}
 			if asJSON {
@@ -100,7 +100,7 @@ func untilGrantsEnd(
 			return c, err
 		}
 		if !c.Closed || c.Generation < before.Generation {
-			return c, hint.With(errors.New("the database is not closed any more"),
+			return c, fault.WithHint(errors.New("the database is not closed any more"),
 				"Somebody has taken that back, or has set its server back. Find out, then run it again.")
 		}
 	}

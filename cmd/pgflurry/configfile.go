@@ -12,8 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // configFlag names the configuration file.
@@ -33,7 +33,7 @@ func (c *configuration) file(path string) place {
 	content, err := readOnce(path, largestConfig)
 	if err != nil {
 		c.refuse(configFlag, fmt.Errorf("--%s: the file %s cannot be read: %w",
-			configFlag, connstring.Shown(path), err))
+			configFlag, connect.Shown(path), err))
 		return nil
 	}
 	file := tomlFile{name: path, content: string(content)}
@@ -175,9 +175,10 @@ func isTable(value any) bool {
 
 // unknownKey is the error of a key that is not a flag.
 func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
-	shown := connstring.Shown(key)
+	shown := connect.Shown(key)
 	if isTable(value) {
-		return hint.With(fmt.Errorf("%s in %s is a table, but the configuration file is flat", shown, file.place(key)),
+		err := fmt.Errorf("%s in %s is a table, but the configuration file is flat", shown, file.place(key))
+		return fault.WithHint(err,
 			"Write one key a line, without tables, brackets and dots: each is the name of a flag without its dashes.")
 	}
 	err := fmt.Errorf("key %s in %s is the name of no flag", shown, file.place(key))
@@ -191,9 +192,10 @@ func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
 		}
 	})
 	if near := nearest(key, names); near != "" {
-		return hint.With(err, fmt.Sprintf("Did you mean %s?", near))
+		return fault.WithHint(err, fmt.Sprintf("Did you mean %s?", near))
 	}
-	return hint.With(err, "A key is the name of a flag of serve without its dashes: see \"pgflurry serve --help\".")
+	return fault.WithHint(err,
+		"A key is the name of a flag of serve without its dashes: see \"pgflurry serve --help\".")
 }
 
 // place says where a key is: the file, and the line if a line begins with the key.
@@ -202,15 +204,15 @@ func (t tomlFile) place(key string) string {
 	begins := regexp.MustCompile(`(?m)^[ \t]*(?:\[+[ \t]*)?["']?` + quoted + `["']?[ \t]*[=.\]]`)
 	at := begins.FindStringIndex(t.content)
 	if at == nil {
-		return connstring.Shown(t.name)
+		return connect.Shown(t.name)
 	}
 	return fmt.Sprintf("line %d of %s", 1+strings.Count(t.content[:at[0]], "\n"), t.shown())
 }
 
 // shown is the name of the file, unless it may hold a password.
 func (t tomlFile) shown() string {
-	if connstring.MayHoldPassword(t.name) {
-		return connstring.NotRepeated
+	if connect.MayHoldPassword(t.name) {
+		return connect.NotRepeated
 	}
 	return t.name
 }
@@ -223,7 +225,7 @@ func (t tomlFile) unreadable(err error) error {
 		return fmt.Errorf("%s is not a configuration file: it cannot be read as TOML", t.shown())
 	}
 	line, column := at.Position()
-	return hint.With(fmt.Errorf("line %d of %s, at column %d, is not TOML: %s",
+	return fault.WithHint(fmt.Errorf("line %d of %s, at column %d, is not TOML: %s",
 		line, t.shown(), column, withoutQuotes(at.Error())),
 		`Expected a line such as window = "60s", databases = ["app", "reports"] or max-connections = 100.`)
 }

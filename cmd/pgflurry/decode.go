@@ -14,8 +14,8 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -87,7 +87,7 @@ base32.
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
 	flags.StringVar(&f.database, "database", "",
-		"`URL` of a database of the namespace, whose layout is used: "+connstring.Form)
+		"`URL` of a database of the namespace, whose layout is used: "+connect.Form)
 	describe(flags, config.Row{Name: "layout", Enum: layouts})
 	describe(flags, config.Row{Name: "database", Secret: true})
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
@@ -109,20 +109,20 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	given := f.layout != "" || f.epoch != "" || f.unit != 0
 	if f.database == "" {
 		layout, err := f.fromFlags()
-		return layout, outcome.As(outcome.Usage, err)
+		return layout, fault.WithKind(fault.Usage, err)
 	}
 	if given {
-		return generator.Layout{}, outcome.As(outcome.Usage, errors.New("--database was given together with "+
+		return generator.Layout{}, fault.WithKind(fault.Usage, errors.New("--database was given together with "+
 			"--layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, "+
 			"so give one or the other"))
 	}
-	config, err := connstring.Parse("database", f.database)
+	config, err := connect.Parse("database", f.database)
 	if err != nil {
 		return generator.Layout{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, decodePatience)
 	defer cancel()
-	conn, err := connect(ctx, config)
+	conn, err := connect.Open(ctx, config)
 	if err != nil {
 		return generator.Layout{}, err
 	}
@@ -156,7 +156,7 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 	list := newTable("id", "time", "datacenter", "worker", "sequence", "base32")
 	seen, failed := 0, 0
 	say := func(sentence string) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connstring.Masked(sentence))
+		fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connect.Masked(sentence))
 	}
 	one := func(text string) {
 		seen++

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/node"
 )
@@ -150,8 +150,8 @@ func clientAddress(address net.Addr) (host string, port uint16, err error) {
 	if network == "unix" {
 		var named bool
 		if number, named = strings.CutPrefix(filepath.Base(target), ".s.PGSQL."); !named {
-			return "", 0, outcome.As(outcome.Usage, fmt.Errorf("--listen %s: clients find a Unix socket only if it is "+
-				"named .s.PGSQL.PORT, such as .s.PGSQL.6532", target))
+			return "", 0, fault.WithKind(fault.Usage, fmt.Errorf("--listen %s: clients find a Unix socket only if "+
+				"it is named .s.PGSQL.PORT, such as .s.PGSQL.6532", target))
 		}
 		host = filepath.Dir(target)
 	} else if host, number, err = net.SplitHostPort(target); err != nil {

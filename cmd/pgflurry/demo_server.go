@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
 )
@@ -71,13 +71,13 @@ func (d *demoServer) migration() migrations.Settings {
 
 // useServer checks that the user's server can be reached. It prints what the demo will do there.
 func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, error) {
-	config, err := connstring.Parse("postgres", url)
+	config, err := connect.Parse("postgres", url)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	conn, err := connect(ctx, config)
+	conn, err := connect.Open(ctx, config)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -77,8 +77,8 @@ func TestDemoSaysWhatToDoWhenAGivenServerRefusesIt(t *testing.T) {
 	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app", io.Discard)
 	want := "cannot connect to " + address +
 		`/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
-	if err == nil || err.Error() != want || !strings.Contains(hint.Of(err), "PGPASSWORD") {
-		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, hint.Of(err), want)
+	if err == nil || err.Error() != want || !strings.Contains(fault.HintOf(err), "PGPASSWORD") {
+		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, fault.HintOf(err), want)
 	}
 	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app", io.Discard); err == nil ||
 		!strings.HasPrefix(err.Error(), "--postgres is not a connection string") {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 )
 
 // The facts of a row travel with its flag, as annotations. All else asks the flag.
@@ -69,6 +69,6 @@ func isOneOf(f *pflag.Flag, value string) bool {
 
 // databaseFlag adds --database, which is required: no command may guess which database to change.
 func databaseFlag(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
+	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connect.Form)
 	describe(cmd.Flags(), config.Row{Name: "database", Secret: true})
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/doctor"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // doctorPatience limits the whole look: a server that sleeps may take a while to wake.
@@ -58,7 +57,7 @@ Exit codes:
   pgflurry doctor --database postgres://owner@db/shop --after look.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := connstring.Parse("database", url)
+			config, err := connect.Parse("database", url)
 			if err != nil {
 				return err
 			}
@@ -70,7 +69,7 @@ Exit codes:
 					return err
 				}
 			}
-			conn, err := connect(ctx, config)
+			conn, err := connect.Open(ctx, config)
 			if err != nil {
 				return err
 			}
@@ -173,6 +172,6 @@ func (e examination) print(facts doctor.Facts, checks []doctor.Check) error {
 	if worst != doctor.Fails {
 		return nil
 	}
-	return outcome.As(outcome.NotInPlace, hint.With(errors.New("a check fails"),
+	return fault.WithKind(fault.NotInPlace, fault.WithHint(errors.New("a check fails"),
 		"The table above says which, and what to do."))
 }

@@ -7,21 +7,20 @@ import (
 	"io/fs"
 	"os"
 
-	"pgflurry/internal/connect/readfile"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/doctor"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // createLook makes the file of --before. It does not replace one: that may hold the only look before a failover.
 func createLook(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, outcome.As(outcome.Usage, hint.With(fmt.Errorf("--before: %s exists already", path),
+		return nil, fault.WithKind(fault.Usage, fault.WithHint(fmt.Errorf("--before: %s exists already", path),
 			"Give another name, or remove it."))
 	}
 	if err != nil {
-		return nil, outcome.As(outcome.Usage, fmt.Errorf("--before: %w", err))
+		return nil, fault.WithKind(fault.Usage, fmt.Errorf("--before: %w", err))
 	}
 	return file, nil
 }
@@ -39,7 +38,7 @@ func writeLook(file *os.File, look doctor.Before) error {
 // readLook reads the file of --after.
 func readLook(path string) (doctor.Before, error) {
 	var look doctor.Before
-	text, err := readfile.Regular(path, 1<<20)
+	text, err := connect.ReadFile(path, 1<<20)
 	if err == nil {
 		err = json.Unmarshal(text, &look)
 	}
@@ -47,7 +46,7 @@ func readLook(path string) (doctor.Before, error) {
 		err = fmt.Errorf("%s has no look of \"pgflurry doctor --before\"", path)
 	}
 	if err != nil {
-		return look, outcome.As(outcome.Usage, fmt.Errorf("--after: %w", err))
+		return look, fault.WithKind(fault.Usage, fmt.Errorf("--after: %w", err))
 	}
 	return look, nil
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // readable turns the error of a command into the one that people read. After a signal it names the signal. For a failed
 // connection it names the last cause, not every attempt. For a missing prepared statement it points at the pooler.
 func readable(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return hint.With(context.Cause(ctx), afterSignal(cmd))
+		return fault.WithHint(context.Cause(ctx), afterSignal(cmd))
 	}
-	err = connstring.Explain(err)
+	err = connect.Explain(err)
 	var said *pgconn.PgError
-	if errors.As(err, &said) && hint.Of(err) == "" {
+	if errors.As(err, &said) && fault.HintOf(err) == "" {
 		switch said.Code {
 		case "42P05", "26000": // a prepared statement exists already, or does not exist
-			return hint.With(err, "A pooler in transaction mode seems to stand between. "+
+			return fault.WithHint(err, "A pooler in transaction mode seems to stand between. "+
 				"Connect to PostgreSQL itself, or through a pooler in session mode.")
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // variablePrefix is the prefix of every environment variable of the program.
@@ -26,7 +26,7 @@ func noConsent(f *pflag.Flag, origin string) error {
 	if why == nil {
 		return nil
 	}
-	return hint.With(fmt.Errorf("%s is set, but --%s %s and is taken from the command line only",
+	return fault.WithHint(fmt.Errorf("%s is set, but --%s %s and is taken from the command line only",
 		origin, f.Name, why[0]),
 		fmt.Sprintf("Remove it, and give --%s on the command line of the one command it is meant for.", f.Name))
 }
@@ -35,7 +35,7 @@ func noConsent(f *pflag.Flag, origin string) error {
 // such a flag could make an ID space that nobody asked for.
 func saysNothing(f *pflag.Flag) error {
 	kind, _ := pflag.UnquoteUsage(f)
-	return hint.With(fmt.Errorf("--%s is empty; expected %s", f.Name, kind),
+	return fault.WithHint(fmt.Errorf("--%s is empty; expected %s", f.Name, kind),
 		fmt.Sprintf("Is a variable of your script not set? Without a value leave --%s out.", f.Name))
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // environment reads these variables for the command at path. It returns the command and what it wrote to standard
@@ -48,7 +48,7 @@ func TestWordsThatDecideTheIDSpaceAreNotTakenForLeftOutWhereTheyAreEmpty(t *test
 			t.Fatal(err)
 		}
 		err = readEnvironment(cmd, nil)
-		if err == nil || !strings.Contains(err.Error(), "--"+flag+" is empty") || hint.Of(err) == "" {
+		if err == nil || !strings.Contains(err.Error(), "--"+flag+" is empty") || fault.HintOf(err) == "" {
 			t.Errorf("--%s '': %v", flag, err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 		if cmd.Flags().Changed(flag) {
 			t.Errorf("%s has set --%s", name, flag)
 		}
-		if !strings.Contains(hint.Of(err), "--"+flag) {
+		if !strings.Contains(fault.HintOf(err), "--"+flag) {
 			t.Errorf("%s: the hint does not name --%s", name, flag)
 		}
 	}

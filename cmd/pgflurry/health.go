@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // defaultAdmin is the default address of demo for operators, which health asks for probes.
@@ -98,7 +97,7 @@ func probe(ctx context.Context, listen string) error {
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
-		return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("nothing accepts connections: %w", err),
+		return fault.WithKind(fault.Unreachable, fault.WithHint(fmt.Errorf("nothing accepts connections: %w", err),
 			`Is "pgflurry serve" running here, with the same --listen?`))
 	}
 	defer conn.Close()
@@ -109,15 +108,15 @@ func probe(ctx context.Context, listen string) error {
 	}
 	request := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 8), sslRequest)
 	if _, err := conn.Write(request); err != nil {
-		return outcome.As(outcome.Unreachable,
+		return fault.WithKind(fault.Unreachable,
 			fmt.Errorf("%s accepts a connection, but takes no message: %w", address, err))
 	}
 	var answer [1]byte
 	switch _, err := io.ReadFull(conn, answer[:]); {
 	case errors.Is(err, io.EOF):
-		return outcome.As(outcome.Unreachable, fmt.Errorf("%s ends the connection without an answer", address))
+		return fault.WithKind(fault.Unreachable, fmt.Errorf("%s ends the connection without an answer", address))
 	case err != nil:
-		return outcome.As(outcome.Unreachable,
+		return fault.WithKind(fault.Unreachable,
 			fmt.Errorf("%s accepts a connection, but does not answer: %w", address, err))
 	case answer[0] != 'S' && answer[0] != 'N':
 		return fmt.Errorf("%s answers %q, which no PostgreSQL proxy does; is --listen right?", address, answer[0])
@@ -134,7 +133,7 @@ func dialable(flag, listen string) (network, address string, err error) {
 	}
 	host, port, err := net.SplitHostPort(at.Address)
 	if err != nil {
-		return "", "", outcome.As(outcome.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
+		return "", "", fault.WithKind(fault.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -10,8 +10,7 @@ import (
 	"net/http"
 
 	"pgflurry/internal/admin"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // longestVerdict limits what is read of an answer: another program on that port may send without end.
@@ -35,7 +34,7 @@ func askVerdict(ctx context.Context, listen, path string) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return outcome.As(outcome.Unreachable, hint.With(
+		return fault.WithKind(fault.Unreachable, fault.WithHint(
 			fmt.Errorf("the admin listener does not answer at %s: %w", address, withoutURL(err)),
 			`Is "pgflurry serve" running here, with the same --admin-listen? By default it has none.`))
 	}

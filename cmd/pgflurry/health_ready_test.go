@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // health runs "pgflurry health" with these arguments.
@@ -51,8 +50,8 @@ func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
 			t.Errorf("--ready: %v", err)
 		}
 		err := health(t, "--ids", "--admin-listen", address)
-		if err == nil || err.Error() != "the grant has ended" || outcome.Of(err) != outcome.Failed {
-			t.Errorf("--ids: %v (%d)", err, outcome.Of(err))
+		if err == nil || err.Error() != "the grant has ended" || fault.KindOf(err) != fault.Failed {
+			t.Errorf("--ids: %v (%d)", err, fault.KindOf(err))
 		}
 	}
 	if err := health(t, "--ids", "--ready"); err == nil ||
@@ -67,15 +66,15 @@ func TestHealthReadyTellsAWrongAddressFromAProxyThatIsNotReady(t *testing.T) {
 	}
 	for says, c := range map[string]struct {
 		address string
-		kind    outcome.Kind
+		kind    fault.Kind
 	}{
-		"is --admin-listen right?":      {operators(t, "tcp", "127.0.0.1:0", http.NotFound), outcome.Failed},
-		"which no admin listener does":  {operators(t, "tcp", "127.0.0.1:0", other), outcome.Failed},
-		`is "nowhere:6533:1"; expected`: {"nowhere:6533:1", outcome.Usage},
+		"is --admin-listen right?":      {operators(t, "tcp", "127.0.0.1:0", http.NotFound), fault.Failed},
+		"which no admin listener does":  {operators(t, "tcp", "127.0.0.1:0", other), fault.Failed},
+		`is "nowhere:6533:1"; expected`: {"nowhere:6533:1", fault.Usage},
 	} {
 		err := health(t, "--ready", "--admin-listen", c.address)
-		if err == nil || !strings.Contains(err.Error(), says) || outcome.Of(err) != c.kind {
-			t.Errorf("%v (%d), expected %q (%d)", err, outcome.Of(err), says, c.kind)
+		if err == nil || !strings.Contains(err.Error(), says) || fault.KindOf(err) != c.kind {
+			t.Errorf("%v (%d), expected %q (%d)", err, fault.KindOf(err), says, c.kind)
 		}
 	}
 }
@@ -89,8 +88,8 @@ func TestHealthReadySaysThatTheListenerIsOffByDefault(t *testing.T) {
 	listener.Close()
 	err = health(t, "--ids", "--admin-listen", address)
 	if err == nil || !strings.HasPrefix(err.Error(), "the admin listener does not answer at "+address) ||
-		strings.Contains(err.Error(), "http://") || !strings.Contains(hint.Of(err), "By default it has none.") ||
-		outcome.Of(err) != outcome.Unreachable {
-		t.Errorf("%v (hint %q, kind %d)", err, hint.Of(err), outcome.Of(err))
+		strings.Contains(err.Error(), "http://") || !strings.Contains(fault.HintOf(err), "By default it has none.") ||
+		fault.KindOf(err) != fault.Unreachable {
+		t.Errorf("%v (hint %q, kind %d)", err, fault.HintOf(err), fault.KindOf(err))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // answering accepts connections, and answers the first eight bytes of each.
@@ -61,8 +61,9 @@ func TestHealthSaysThatNothingListens(t *testing.T) {
 	address := listener.Addr().String()
 	listener.Close()
 	if err := probe(t.Context(), address); err == nil ||
-		!strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(hint.Of(err), "--listen") {
-		t.Errorf("%v (hint %q)", err, hint.Of(err))
+		!strings.Contains(err.Error(), "nothing accepts connections") ||
+		!strings.Contains(fault.HintOf(err), "--listen") {
+		t.Errorf("%v (hint %q)", err, fault.HintOf(err))
 	}
 }
 

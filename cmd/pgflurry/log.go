@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
 )
 
@@ -71,8 +70,8 @@ func logFatal(ctx context.Context, cmd *cobra.Command, format string, err error)
 	defer queue.End()
 	err = readable(ctx, cmd, err)
 	log.Error("serve has ended by an error", append([]any{
-		"cause", connstring.Masked(inOneLine(err)), "exit_code", int(outcome.Of(err)),
-	}, hint.Fields(hint.Of(err))...)...)
+		"cause", connect.Masked(inOneLine(err)), "exit_code", int(fault.KindOf(err)),
+	}, fault.HintField(fault.HintOf(err))...)...)
 	return logged{err}
 }
 

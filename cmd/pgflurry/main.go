@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
 )
 
@@ -22,14 +21,14 @@ func main() {
 			fmt.Fprint(printed, complaint(err))
 			printed.End()
 		}
-		os.Exit(int(outcome.Of(err)))
+		os.Exit(int(fault.KindOf(err)))
 	}
 }
 
 // complaint formats an error for people: what happened, and what to do.
 func complaint(err error) string {
-	text := "pgflurry: " + connstring.Masked(err.Error()) + "\n"
-	if advice := hint.Of(err); advice != "" {
+	text := "pgflurry: " + connect.Masked(err.Error()) + "\n"
+	if advice := fault.HintOf(err); advice != "" {
 		text += "hint: " + advice + "\n"
 	}
 	return text

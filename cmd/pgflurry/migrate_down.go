@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/migrations"
 )
 
@@ -43,7 +43,7 @@ still issue IDs with it, and down cannot see that. To join again takes another o
   pgflurry migrate down --database postgres://app@localhost/shop --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
+			if _, err := connect.Parse("database", url); err != nil {
 				return err
 			}
 			var onWait func(*migrations.RestError)
@@ -53,7 +53,7 @@ still issue IDs with it, and down cannot see that. To join again takes another o
 			say := func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
 			removed, err := migrations.DownSaying(cmd.Context(), url, leaveJoined, say, onWait)
 			if err != nil {
-				return connstring.Explain(err)
+				return connect.Explain(err)
 			}
 			said := "pgflurry is removed from this database"
 			if !removed {

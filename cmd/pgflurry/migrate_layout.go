@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
@@ -68,8 +68,8 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
-			return s, outcome.As(outcome.Usage,
-				fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", connstring.Shown(f.epoch)))
+			return s, fault.WithKind(fault.Usage,
+				fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", connect.Shown(f.epoch)))
 		}
 		s.Epoch = epoch
 	}
@@ -83,8 +83,8 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.foreign != "" {
 		foreign, err := namespace.ParseRanges(f.foreign)
 		if err != nil {
-			return s, outcome.As(outcome.Usage,
-				fmt.Errorf("--foreign-workers %s: %w", connstring.Shown(f.foreign), err))
+			return s, fault.WithKind(fault.Usage,
+				fmt.Errorf("--foreign-workers %s: %w", connect.Shown(f.foreign), err))
 		}
 		s.Foreign = &foreign
 	}

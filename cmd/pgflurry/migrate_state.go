@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"pgflurry/internal/fault"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
@@ -257,20 +255,21 @@ func inPlace(state migrations.State) error {
 	case state.Newer != nil:
 		return state.Newer
 	case state.Copied != "":
-		return outcome.As(outcome.NotInPlace, hint.With(errors.New(state.Copied),
+		return fault.WithKind(fault.NotInPlace, fault.WithHint(errors.New(state.Copied),
 			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become."))
 	case state.Closed:
-		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("database %q is closed for good", state.Database),
+		err := fmt.Errorf("database %q is closed for good", state.Database)
+		return fault.WithKind(fault.NotInPlace, fault.WithHint(err,
 			"Another database has taken its place. "+
 				"If none has: "+takeBack(state.Namespace.Home)))
 	case len(state.LockTables) > 0:
-		return outcome.As(outcome.NotInPlace, hint.With(
+		return fault.WithKind(fault.NotInPlace, fault.WithHint(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),
 			"As the owner of schema pgflurry drop each, and make it anew: CREATE VIEW pgflurry.NAME AS SELECT 1 AS x"))
 	case state.Pending():
-		return outcome.As(outcome.NotInPlace, hint.With(errors.New("not everything is in place"),
+		return fault.WithKind(fault.NotInPlace, fault.WithHint(errors.New("not everything is in place"),
 			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one."))
 	}
-	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
+	return fault.WithHint(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
 		"Run it on the primary, as the owner of schema pgflurry.")
 }

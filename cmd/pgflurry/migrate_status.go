@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/migrations"
 )
 
@@ -50,12 +50,12 @@ Exit codes:
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
+			if _, err := connect.Parse("database", url); err != nil {
 				return err
 			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
-				return connstring.Explain(err)
+				return connect.Explain(err)
 			}
 			print := printState
 			if asJSON {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 )
@@ -67,7 +67,7 @@ func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		err := inPlace(state)
-		if err == nil || err.Error() != strings.TrimSpace(text) || hint.Of(err) == "" {
+		if err == nil || err.Error() != strings.TrimSpace(text) || fault.HintOf(err) == "" {
 			t.Errorf("%v, want %s, with a hint", err, text)
 		}
 		if err := printStateJSON(&out, state); err != nil ||

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/migrations"
 )
 
@@ -69,7 +69,7 @@ func (f *upFlags) register(cmd *cobra.Command) {
 // settings checks what can be checked without a database.
 func (f *upFlags) settings() (migrations.Settings, error) {
 	if f.join != "" {
-		if _, err := connstring.Parse("join", f.join); err != nil {
+		if _, err := connect.Parse("join", f.join); err != nil {
 			return migrations.Settings{}, err
 		}
 	}
@@ -100,9 +100,9 @@ func restartQuarantine(text string) (*time.Duration, error) {
 	if text != "default" {
 		var err error
 		if length, err = time.ParseDuration(text); err != nil || length < 0 {
-			return nil, outcome.As(outcome.Usage,
+			return nil, fault.WithKind(fault.Usage,
 				fmt.Errorf("--restart-quarantine is %s; expected a duration such as 0s or 2m, or default",
-					connstring.Shown(text)))
+					connect.Shown(text)))
 		}
 	}
 	return &length, nil
@@ -198,7 +198,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
   pgflurry migrate up --database postgres://app@tokyo/shop --region 1 --namespace FINGERPRINT`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
+			if _, err := connect.Parse("database", url); err != nil {
 				return err
 			}
 			flags.afterIDGiven = cmd.Flags().Changed("after-id")
@@ -209,7 +209,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			settings.Say = func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
 			state, err := migrations.UpState(cmd.Context(), url, settings)
 			if err != nil {
-				return connstring.Explain(err)
+				return connect.Explain(err)
 			}
 			if err := flags.printDone(cmd.OutOrStdout(), state); err != nil {
 				return err

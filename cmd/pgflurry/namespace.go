@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"pgflurry/internal/connect"
 	"pgflurry/internal/namespace"
 )
 
@@ -35,7 +36,7 @@ const namespacePatience = 15 * time.Second
 func look(ctx context.Context, config *pgx.ConnConfig) (namespace.Seen, *pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, namespacePatience)
 	defer cancel()
-	conn, err := connect(ctx, config)
+	conn, err := connect.Open(ctx, config)
 	if err != nil {
 		return namespace.Seen{}, nil, err
 	}

@@ -8,9 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -59,7 +58,7 @@ Two URLs of one database, or of a database and its replica, are no collision.
 			if err != nil || len(found.Collisions) == 0 {
 				return err
 			}
-			return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf(
+			return fault.WithKind(fault.NotInPlace, fault.WithHint(fmt.Errorf(
 				"these databases may not give IDs side by side in one ID space: %s", counted(len(found.Collisions))),
 				found.Collisions[0].Hint))
 		},
@@ -81,7 +80,7 @@ func lookAtAll(cmd *cobra.Command, urls []string) ([]namespace.Seen, error) {
 	configs := make([]*pgx.ConnConfig, len(urls))
 	for i, url := range urls {
 		var err error
-		if configs[i], err = connstring.ParseArgument(fmt.Sprintf("URL %d", i+1), url); err != nil {
+		if configs[i], err = connect.ParseArgument(fmt.Sprintf("URL %d", i+1), url); err != nil {
 			return nil, err
 		}
 	}

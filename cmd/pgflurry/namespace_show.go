@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/namespace"
 )
 
@@ -35,7 +35,7 @@ unit. It also says whether there are regions at all. With it you make another re
   pgflurry namespace show --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := connstring.Parse("database", url)
+			config, err := connect.Parse("database", url)
 			if err != nil {
 				return err
 			}

@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // longestSecret limits a password or a verifier, in bytes.
@@ -40,7 +39,7 @@ func askPassword(cmd *cobra.Command, client string) (string, error) {
 		}
 	}
 	if typed[0] != typed[1] {
-		return "", outcome.As(outcome.Usage, errors.New("the two passwords differ; nothing was changed"))
+		return "", fault.WithKind(fault.Usage, errors.New("the two passwords differ; nothing was changed"))
 	}
 	return typed[0], nil
 }
@@ -87,7 +86,7 @@ func readVerifier(cmd *cobra.Command) (string, error) {
 	})
 	first, more, _ := strings.Cut(text, "\n")
 	if err == nil && first != "" && strings.TrimSpace(more) != "" {
-		return "", outcome.As(outcome.Usage, hint.With(errors.New("standard input has more than one line"),
+		return "", fault.WithKind(fault.Usage, fault.WithHint(errors.New("standard input has more than one line"),
 			"Give the verifier of one role: WHERE rolname = 'shop'."))
 	}
 	return secretLine("verifier", first, err)
@@ -104,7 +103,7 @@ func secretLine(what, text string, err error) (string, error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", fmt.Errorf("reading the %s from standard input: %w", what, err)
 	case len(text) > longestSecret:
-		return "", outcome.As(outcome.Usage,
+		return "", fault.WithKind(fault.Usage,
 			fmt.Errorf("the %s on standard input is longer than %d bytes", what, longestSecret))
 	}
 	if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); text == "" {
@@ -114,7 +113,7 @@ func secretLine(what, text string, err error) (string, error) {
 }
 
 func nothingGiven(what, found string) error {
-	return outcome.As(outcome.Usage, hint.With(fmt.Errorf("no %s was given: %s", what, found),
+	return fault.WithKind(fault.Usage, fault.WithHint(fmt.Errorf("no %s was given: %s", what, found),
 		"Type it where it is asked for, or write it to standard input as one line. "+
 			"A client that logs in with a certificate needs --certificate-only."))
 }

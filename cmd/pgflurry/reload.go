@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // A reloader gives a running node the current content of the configuration file and of the secret files. The command
@@ -55,7 +55,7 @@ func (r *reloader) reload() {
 	}
 	if err != nil {
 		cause := inOneLine(err)
-		fields := append([]any{"cause", cause}, hint.Fields(hint.Of(err))...)
+		fields := append([]any{"cause", cause}, fault.HintField(fault.HintOf(err))...)
 		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
 		r.refused(cause)
 		return
@@ -115,7 +115,7 @@ func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 		case value == r.values[name]:
 		case slices.Contains(f.Annotations[factReloads], reloadsValue),
 			slices.Contains(f.Annotations[factReloads], reloadsPassword) &&
-				connstring.SameButPassword(value, r.values[name]):
+				connect.SameButPassword(value, r.values[name]):
 			r.values[name] = value
 			changed = append(changed, name)
 		default:

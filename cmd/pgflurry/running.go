@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // A running is another process of this machine or container that runs "pgflurry serve". It is what /proc says of it, so
@@ -42,7 +42,7 @@ func findRunning(pid int) (*running, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, hint.With(fmt.Errorf("%d processes run \"pgflurry serve\" here; expected one", len(found)),
+		return nil, fault.WithHint(fmt.Errorf("%d processes run \"pgflurry serve\" here; expected one", len(found)),
 			"Of several, choose one by its process ID or its address. None is shown that belongs to another account.")
 	}
 	return found[0], nil
@@ -69,7 +69,7 @@ func readProc(pid int, name string) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no process %d, or this system has no /proc", pid)
 	case err != nil:
-		return nil, hint.With(fmt.Errorf("process %d cannot be looked at: %w", pid, err),
+		return nil, fault.WithHint(fmt.Errorf("process %d cannot be looked at: %w", pid, err),
 			"Run this as the account of that process, or as root.")
 	}
 	return strings.Split(strings.TrimSuffix(string(content), "\x00"), "\x00"), nil

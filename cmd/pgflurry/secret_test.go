@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -180,13 +180,13 @@ func TestAServerThatRepeatsAParameterDoesNotGiveAwayTheRestOfAPassword(t *testin
 	} {
 		address := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: message})
 		host, port, _ := strings.Cut(address, ":")
-		config, err := connstring.Parse("database",
+		config, err := connect.Parse("database",
 			"host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = pgx.ConnectConfig(t.Context(), config)
-		if text := complaint(connstring.Explain(err)); !strings.Contains(text, code) || leaks(text) {
+		if text := complaint(connect.Explain(err)); !strings.Contains(text, code) || leaks(text) {
 			t.Error(text)
 		}
 	}

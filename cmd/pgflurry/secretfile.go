@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/readfile"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // A secret may hold a password: each flag that takes a connection string. Instead of its value, it may be given as the
@@ -50,9 +49,9 @@ func twice(value, file string) error {
 func readSecret(file, origin string) (string, error) {
 	content, err := readOnce(file, largestSecret)
 	if err != nil {
-		err = fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connstring.Shown(file), err)
+		err = fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connect.Shown(file), err)
 		if errors.Is(err, fs.ErrPermission) {
-			return "", hint.With(err, fmt.Sprintf("Let user %d read it, as which this process runs. "+
+			return "", fault.WithHint(err, fmt.Sprintf("Let user %d read it, as which this process runs. "+
 				"Docker mounts a secret of Compose with the owner and the mode of its file.", os.Getuid()))
 		}
 		return "", err
@@ -60,14 +59,14 @@ func readSecret(file, origin string) (string, error) {
 	text := strings.TrimRight(string(content), "\r\n")
 	if text == "" {
 		return "", fmt.Errorf("%s names the file %s, which is empty; expected the value in it",
-			origin, connstring.Shown(file))
+			origin, connect.Shown(file))
 	}
 	return text, nil
 }
 
 // readOnce reads a file of limited size. Its errors do not repeat the name.
 func readOnce(file string, limit int64) ([]byte, error) {
-	content, err := readfile.OrPipe(file, limit)
+	content, err := connect.ReadFileOrPipe(file, limit)
 	return content, withoutPath(err)
 }
 

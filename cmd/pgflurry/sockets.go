@@ -8,14 +8,13 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // takeSockets takes over the listening sockets that a service manager has opened (LISTEN_FDS), if there are any. The
 // manager keeps them open, too: while no process runs, new clients wait in them for the next one.
 func takeSockets(s *config.Settings) error {
-	return outcome.As(outcome.Usage, handOver(s))
+	return fault.WithKind(fault.Usage, handOver(s))
 }
 
 func handOver(s *config.Settings) error {
@@ -29,11 +28,11 @@ func handOver(s *config.Settings) error {
 		}
 		switch {
 		case err != nil:
-			return hint.With(fmt.Errorf("socket %d of %d from the service manager, %q, cannot be listened on: %w",
+			return fault.WithHint(fmt.Errorf("socket %d of %d from the service manager, %q, cannot be listened on: %w",
 				i+1, len(files), file.Name(), err),
 				"A socket unit needs ListenStream and Accept=no.")
 		case name != socketOfClients && name != socketOfAdmin, taken[name] != nil:
-			return hint.With(fmt.Errorf("socket %d of %d from the service manager is called %q; "+
+			return fault.WithHint(fmt.Errorf("socket %d of %d from the service manager is called %q; "+
 				"expected one that is called %s, and at most one that is called %s",
 				i+1, len(files), file.Name(), socketOfClients, socketOfAdmin),
 				"A socket unit gives its sockets a name by FileDescriptorName, and listens on one address.")

@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // A flag gets its value from the first of these places that has one: the command line, the environment, the
@@ -100,7 +99,7 @@ func (g given) set(flags *pflag.FlagSet, name string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s is %s, which --%s does not take; expected %s",
-			g.origin, connstring.Shown(text), name, expected(f, err))
+			g.origin, connect.Shown(text), name, expected(f, err))
 	}
 	return nil
 }
@@ -116,7 +115,7 @@ func expected(f *pflag.Flag, cause error) string {
 		return "a duration, such as 60s or 5m"
 	}
 	inner := errors.Unwrap(cause)
-	if inner == nil || connstring.MayHoldPassword(cause.Error()) {
+	if inner == nil || connect.MayHoldPassword(cause.Error()) {
 		return "another value"
 	}
 	return "another value: " + inner.Error()
@@ -150,7 +149,7 @@ func (c *collected) Set(text string) error {
 
 // notTaken is the error of a value on the command line that a flag does not take.
 func notTaken(f *pflag.Flag, text string, cause error) error {
-	return fmt.Errorf("--%s is %s; expected %s", f.Name, connstring.Shown(text), expected(f, cause))
+	return fmt.Errorf("--%s is %s; expected %s", f.Name, connect.Shown(text), expected(f, cause))
 }
 
 // check adds the errors in the values themselves, and where those have their values from.
@@ -203,7 +202,7 @@ func (c *configuration) print(w io.Writer) error {
 		case has(f, factSecret):
 			value = "(not shown)"
 		}
-		if connstring.MayHoldPassword(value) && !isOneOf(f, value) {
+		if connect.MayHoldPassword(value) && !isOneOf(f, value) {
 			value = "(not shown)"
 		}
 		fmt.Fprintf(aligned, "%s\t%s\t%s\n", f.Name, cell(value), origin)
@@ -221,7 +220,7 @@ func (p problems) Error() string {
 	text := fmt.Sprintf("%d things are wrong with the configuration:", len(p))
 	for _, err := range p {
 		text += "\n  " + err.Error()
-		if advice := hint.Of(err); advice != "" {
+		if advice := fault.HintOf(err); advice != "" {
 			text += "\n    hint: " + advice
 		}
 	}
@@ -231,10 +230,10 @@ func (p problems) Error() string {
 // Hint is the hint of the only error. Several errors have their hints beside them.
 func (p problems) Hint() string {
 	if len(p) == 1 {
-		return hint.Of(p[0])
+		return fault.HintOf(p[0])
 	}
 	return ""
 }
 
 // Outcome is that of a wrong command line, whatever place the values are from.
-func (p problems) Outcome() outcome.Kind { return outcome.Usage }
+func (p problems) Kind() fault.Kind { return fault.Usage }

@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // usageError adds a hint to the error of a wrong command line: see the help of the command.
@@ -23,7 +22,7 @@ func usageErrorNear(cmd *cobra.Command, err error, near string) error {
 	if near != "" {
 		advice = fmt.Sprintf("Did you mean %s? ", near) + advice
 	}
-	return outcome.As(outcome.Usage, hint.With(err, advice))
+	return fault.WithKind(fault.Usage, fault.WithHint(err, advice))
 }
 
 // flagError is the error of a flag that was not understood.
@@ -61,11 +60,11 @@ func unquoted(err error) error {
 	switch {
 	case errors.As(err, &wrong):
 		return notTaken(wrong.GetFlag(), wrong.GetValue(), wrong)
-	case !connstring.MayHoldPassword(err.Error()):
+	case !connect.MayHoldPassword(err.Error()):
 		return err
 	}
 	return fmt.Errorf("a flag was not understood; it is %s; names of flags begin with two dashes",
-		connstring.NotRepeated)
+		connect.NotRepeated)
 }
 
 // noCommand is the error of a command that does not exist.
@@ -80,13 +79,13 @@ func noCommand(above *cobra.Command, name string) error {
 	if near != "" {
 		near = fmt.Sprintf("%q", above.CommandPath()+" "+near)
 	}
-	err := fmt.Errorf("%s is no command of %q", connstring.Shown(name), above.CommandPath())
+	err := fmt.Errorf("%s is no command of %q", connect.Shown(name), above.CommandPath())
 	return usageErrorNear(above, err, near)
 }
 
 // behindItsFlag says where a connection string belongs that stands without its flag. It never repeats the string.
 func behindItsFlag(cmd *cobra.Command, argument string) (said string) {
-	if !connstring.LooksLikeOne(argument) && !connstring.MayHoldPassword(argument) {
+	if !connect.LooksLikeOne(argument) && !connect.MayHoldPassword(argument) {
 		return ""
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -109,7 +108,7 @@ func leadOn(cmd *cobra.Command) {
 				return noCommand(cmd, args[0])
 			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // it takes no arguments at all
 				err = fmt.Errorf("%q takes no arguments, but was given %s%s",
-					cmd.CommandPath(), connstring.Shown(args[0]), behindItsFlag(cmd, args[0]))
+					cmd.CommandPath(), connect.Shown(args[0]), behindItsFlag(cmd, args[0]))
 			}
 			return usageError(cmd, err)
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
@@ -43,8 +43,8 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 			t.Errorf("%s: %v, want an error that says %s", line, err, want.says)
 			continue
 		}
-		if hint.Of(err) != `See "`+want.help+`".` {
-			t.Errorf("%s: the hint is %q, want one that leads to %s", line, hint.Of(err), want.help)
+		if fault.HintOf(err) != `See "`+want.help+`".` {
+			t.Errorf("%s: the hint is %q, want one that leads to %s", line, fault.HintOf(err), want.help)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func TestAWordThatIsNearlyOneIsNamed(t *testing.T) {
 		"migrate up --databas=u:p@h/d": `Did you mean --database? See "pgflurry migrate up --help".`,
 	} {
 		text, err := said(t, strings.Fields(line)...)
-		if err == nil || hint.Of(err) != want || strings.Contains(text, "p@h") {
-			t.Errorf("%s: the hint is %q, expected %q:\n%s", line, hint.Of(err), want, text)
+		if err == nil || fault.HintOf(err) != want || strings.Contains(text, "p@h") {
+			t.Errorf("%s: the hint is %q, expected %q:\n%s", line, fault.HintOf(err), want, text)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestAConnectionStringWithoutItsFlagGetsAHintWhereItBelongs(t *testing.T) {
 	} {
 		for _, url := range []string{"postgres://owner:s3cret@h/db", "host=h password=s3cret", "owner:s3 cret@h/db"} {
 			text, err := said(t, append(strings.Fields(line), url)...)
-			says := `"pgflurry ` + line + `" takes no arguments, but was given ` + connstring.NotRepeated +
+			says := `"pgflurry ` + line + `" takes no arguments, but was given ` + connect.NotRepeated +
 				"; the URL of the database belongs behind " + flag
 			if err == nil || !strings.Contains(text, says) || leaks(text) {
 				t.Errorf("%s with a URL says\n%s\nexpected %s", line, text, says)

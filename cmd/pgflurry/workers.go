@@ -12,10 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 )
@@ -112,7 +110,7 @@ left_seconds.
 				if err := ns.Changes(); err != nil {
 					return err
 				}
-				store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
+				store := lease.NewPostgres(&conn.Config().Config, connect.Rules{})
 				defer store.Close()
 				retired, err := store.Retire(ctx, worker, held)
 				if err != nil {
@@ -133,8 +131,8 @@ left_seconds.
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, outcome.As(outcome.Usage, fmt.Errorf(
-			"%s is not the number of a worker; \"pgflurry workers list\" shows them", connstring.Shown(text)))
+		return 0, fault.WithKind(fault.Usage, fmt.Errorf(
+			"%s is not the number of a worker; \"pgflurry workers list\" shows them", connect.Shown(text)))
 	}
 	return int(n), nil
 }
@@ -154,13 +152,13 @@ func withWorkers(
 func withHome(
 	cmd *cobra.Command, url, rows string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
 ) error {
-	config, err := connstring.Parse("database", url)
+	config, err := connect.Parse("database", url)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), workersPatience)
 	defer cancel()
-	conn, err := connect(ctx, config)
+	conn, err := connect.Open(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -170,7 +168,7 @@ func withHome(
 		return err
 	}
 	if ns.Home != "" {
-		return outcome.As(outcome.Usage, &joinedError{database: ns.Database, rows: rows, home: ns.Home})
+		return fault.WithKind(fault.Usage, &joinedError{database: ns.Database, rows: rows, home: ns.Home})
 	}
 	if why, copied := ns.Copied(); copied {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n"+
@@ -270,9 +268,9 @@ func retireHint(err error) error {
 	case !errors.As(err, &refused):
 		return namespace.AsOwner(err)
 	case refused.Kind == "": // there is no such worker
-		return outcome.As(outcome.Usage, refused)
+		return fault.WithKind(fault.Usage, refused)
 	case refused.Kind == "proxy":
-		return hint.With(refused,
+		return fault.WithHint(refused,
 			"Stop that proxy first, or give --held: it finishes its grant and then takes another worker.")
 	}
 	return refused

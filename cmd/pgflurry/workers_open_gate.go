@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 )
@@ -34,7 +33,7 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 		Example: `  pgflurry workers open-gate --database postgres://app@localhost/shop --yes`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
+			if _, err := connect.Parse("database", url); err != nil {
 				return err
 			}
 			act := migrations.OpenGate
@@ -43,12 +42,12 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 			}
 			gate, err := act(cmd.Context(), url)
 			if err != nil {
-				return connstring.Explain(namespace.AsOwner(err))
+				return connect.Explain(namespace.AsOwner(err))
 			}
 			closed := fmt.Sprintf("the gate of database %q was closed by %s, until %s (for another %v)",
 				gate.Database, closedBy(gate.By), timestamp(gate.Opens), wholeSeconds(gate.Left))
 			if gate.Left > 0 && !yes {
-				return outcome.As(outcome.Usage, hint.With(errors.New(closed+"; nothing was changed"),
+				return fault.WithKind(fault.Usage, fault.WithHint(errors.New(closed+"; nothing was changed"),
 					"With --yes you confirm that no grant is in use that the rows lack."))
 			}
 			if asJSON {

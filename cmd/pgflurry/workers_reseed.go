@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
@@ -59,7 +59,7 @@ reserved_until, granted_after (times).
 				if err := ns.Changes(); err != nil {
 					return err
 				}
-				store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
+				store := lease.NewPostgres(&conn.Config().Config, connect.Rules{})
 				defer store.Close()
 				reseeded, err := store.Reseed(ctx)
 				if err != nil {
@@ -86,7 +86,8 @@ func withHomeToReseed(
 ) error {
 	err := withWorkers(cmd, url, run)
 	if joined := new(joinedError); errors.As(err, &joined) {
-		return hint.With(err, fmt.Sprintf(`If this database was set back, run this before anything draws; HOME is %s:
+		return fault.WithHint(err, fmt.Sprintf(
+			`If this database was set back, run this before anything draws; HOME is %s:
   pgflurry migrate up --database URL --join HOME --moved
 Its function then begins anew, and its home says whether its worker is still its own.
 If the home was set back, run reseed with the URL of the home.`, joined.home))
@@ -129,7 +130,7 @@ Type yes to go on: `, ns.Database, held, ns.Quarantine, ns.MaxWindow)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
-	return hint.With(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
+	return fault.WithHint(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
 }
 
 // line reads one line, or stops when ctx ends.

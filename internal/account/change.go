@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease/acknowledge"
 	"pgflurry/internal/namespace"
 	"pgflurry/proxy/scram"
@@ -62,7 +62,7 @@ type UnknownError struct{ Name string }
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no client %q", e.Name) }
 
 // Outcome says that an argument is wrong.
-func (e *UnknownError) Outcome() outcome.Kind { return outcome.Usage }
+func (e *UnknownError) Kind() fault.Kind { return fault.Usage }
 
 // Hint says how to list the names.
 func (e *UnknownError) Hint() string { return `"pgflurry clients list" shows them.` }
@@ -70,7 +70,7 @@ func (e *UnknownError) Hint() string { return `"pgflurry clients list" shows the
 // Add adds a client. If the client exists, Add returns an *ExistsError, or changes it if replace is true.
 func Add(ctx context.Context, conn *pgx.Conn, n New, replace bool) (Put, error) {
 	if err := CheckName(n.Name); err != nil {
-		return Put{}, outcome.As(outcome.Usage, err)
+		return Put{}, fault.WithKind(fault.Usage, err)
 	}
 	var verifier *string
 	if !n.Verifier.IsZero() {

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pgflurry/internal/connect/readfile"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/proxy/scram"
 )
 
@@ -21,7 +20,7 @@ const maxFile = 16 << 20
 // quotes. A quote inside is doubled. ; and # begin a comment, at the start of a line or after the verifier. An account
 // with an empty verifier logs in only with a certificate. md5 hashes and passwords are refused.
 type File struct {
-	file   *readfile.File
+	file   *connect.File
 	secret []byte
 }
 
@@ -30,7 +29,7 @@ type File struct {
 func NewFile(path string) *File {
 	secret := make([]byte, secretSize)
 	rand.Read(secret) // never fails
-	return &File{readfile.New(path, maxFile), secret}
+	return &File{connect.NewFile(path, maxFile), secret}
 }
 
 // Path returns the name of the file.
@@ -47,11 +46,11 @@ func (f *File) GoString() string { return f.Path() }
 func (f *File) Read(ctx context.Context, now time.Time) (*List, error) {
 	text, err := f.file.Read(ctx)
 	if err != nil {
-		return nil, outcome.As(outcome.Usage, err)
+		return nil, fault.WithKind(fault.Usage, err)
 	}
 	accounts, err := parseFile(string(text))
 	if err != nil {
-		return nil, outcome.As(outcome.Usage, hint.With(fmt.Errorf("%s: %w", f.Path(), err),
+		return nil, fault.WithKind(fault.Usage, fault.WithHint(fmt.Errorf("%s: %w", f.Path(), err),
 			`Expected on each line: "name" "SCRAM-SHA-256$…", the verifier as pg_authid.rolpassword has it.`))
 	}
 	return NewList(accounts, f.secret, now), nil

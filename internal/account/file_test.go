@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // written makes a file with a text.
@@ -66,9 +65,9 @@ func TestAccountInvariant5AFileIsRefusedWithTheLineAndNothingOfIt(t *testing.T) 
 			t.Errorf("%s is read", line)
 			continue
 		}
-		said := err.Error() + hint.Of(err)
+		said := err.Error() + fault.HintOf(err)
 		if !strings.Contains(said, "userlist.txt: line 2: ") || !strings.Contains(said, says) ||
-			!strings.Contains(said, "Expected on each line") || outcome.Of(err) != outcome.Usage {
+			!strings.Contains(said, "Expected on each line") || fault.KindOf(err) != fault.Usage {
 			t.Errorf("%s: %s; expected %q", line, said, says)
 		}
 		if strings.Contains(said, "sesame") || strings.Contains(said, "555") || strings.Contains(said, good[20:30]) {
@@ -83,7 +82,7 @@ func TestAFileThatCannotBeReadAgainIsRefused(t *testing.T) {
 		t.Errorf("a folder: %v", err)
 	}
 	_, err = NewFile(filepath.Join(t.TempDir(), "none")).Read(t.Context(), now)
-	if err == nil || outcome.Of(err) != outcome.Usage {
+	if err == nil || fault.KindOf(err) != fault.Usage {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	_, err = written(t, strings.Repeat("; a comment\n", maxFile/12+1)).Read(t.Context(), now)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/internal/connect/readfile"
+	"pgflurry/internal/connect"
 	"pgflurry/proxy/scram"
 )
 
@@ -133,7 +133,7 @@ func TestAccountInvariant1AListDoesNotChange(t *testing.T) {
 
 func TestAccountInvariant5NoLogRepeatsASecretOfAList(t *testing.T) {
 	v := verifier(t, "right", 1)
-	f := &File{readfile.New("/etc/userlist.txt", maxFile), []byte("sesame")}
+	f := &File{connect.NewFile("/etc/userlist.txt", maxFile), []byte("sesame")}
 	l := NewList([]Account{{Name: "a", Verifier: v}}, []byte("sesame"), now)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s\n%v %+v %#v %s\n%v %+v %#v\n", l, l, l, l, f, f, f, f, l.All(), l.All(), l.All())

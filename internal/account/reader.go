@@ -9,9 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/report"
 )
@@ -42,7 +41,7 @@ type Reader struct {
 	again  chan struct{} // asks for a reading at once
 	tried  chan struct{} // closed after the first reading, successful or not
 
-	asker   *fresh.Asker // session to the lease database
+	asker   *connect.Asker // session to the lease database
 	wall    func() time.Time
 	now     func() time.Duration
 	log     *slog.Logger
@@ -55,11 +54,11 @@ type failure struct{ cause, hint string }
 
 // NewReader makes a Reader; nothing is read before Use or Run. config is the database with the table. The rules of its
 // connection have the clock and the log. wall dates lists. timeout limits a login, and a reading of the table.
-func NewReader(config *pgx.ConnConfig, timeout time.Duration, rules fresh.Rules, wall func() time.Time) *Reader {
+func NewReader(config *pgx.ConnConfig, timeout time.Duration, rules connect.Rules, wall func() time.Time) *Reader {
 	there := func() *pgx.ConnConfig { return config }
 	r := &Reader{
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
-		asker: fresh.NewAsker(there, timeout, rules.Named(connectionName)),
+		asker: connect.NewAsker(there, timeout, rules.Named(connectionName)),
 		wall:  wall, now: rules.Now, log: rules.Log, failing: logs.Reminder{Every: logs.RemindEvery},
 	}
 	r.failed.Store(&failure{})
@@ -154,7 +153,7 @@ func (r *Reader) Run(ctx context.Context) {
 				pause = min(max(pause, restPerReading*(r.now()-began)), mostBetween)
 			}
 		}
-		fresh.Rest(ctx, fresh.About(pause), r.again)
+		connect.Sleep(ctx, connect.About(pause), r.again)
 	}
 }
 
@@ -217,7 +216,7 @@ func (r *Reader) endRemoved(before, list *List) {
 
 // fails records and logs that a reading failed.
 func (r *Reader) fails(err error) {
-	f := &failure{cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
+	f := &failure{cause: connect.OneLine(err), hint: fault.HintOf(connect.Explain(err))}
 	r.failed.Store(f)
 	what := "accounts of the ID database cannot be read: logins go on with those that were read last"
 	if r.list.Load() == nil {
@@ -228,7 +227,7 @@ func (r *Reader) fails(err error) {
 		return
 	}
 	fields := append([]any{"cause", f.cause, "from", source(r.file.Load())}, logs.Fields(lasted)...)
-	r.log.Warn(what, append(fields, hint.Fields(f.hint)...)...)
+	r.log.Warn(what, append(fields, fault.HintField(f.hint)...)...)
 }
 
 // source names where the accounts are, for the log.

@@ -9,8 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/proxy/scram"
 )
@@ -35,7 +34,7 @@ func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
 	case err != nil:
 		return nil, explain("reading who may log in", conn, err)
 	case len(secret) != secretSize:
-		return nil, outcome.As(outcome.NotInPlace, hint.With(
+		return nil, fault.WithKind(fault.NotInPlace, fault.WithHint(
 			fmt.Errorf("table pgflurry.client_secret of database %q is empty", database), migrate(database)))
 	case accounts[0].Name == "":
 		accounts = nil
@@ -71,8 +70,8 @@ func explain(doing string, conn *pgx.Conn, err error) error {
 	database := conn.Config().Database
 	switch sqlState(err) {
 	case "42P01", "3F000": // undefined table, schema
-		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: database %q has no table pgflurry.client",
-			doing, database), migrate(database)))
+		return fault.WithKind(fault.NotInPlace, fault.WithHint(
+			fmt.Errorf("%s: database %q has no table pgflurry.client", doing, database), migrate(database)))
 	case "42501": // insufficient privilege
 		role := conn.Config().User
 		return namespace.AsLessee(fmt.Errorf("%s: role %q may not do that in database %q: %w", doing, role, database,

@@ -11,8 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/migrations"
 	"pgflurry/proxy/scram"
 	"pgflurry/tests/support/server"
@@ -74,8 +73,8 @@ func TestASchemaThatWasRestoredWithoutItsRowsGetsASecret(t *testing.T) {
 	server.Do(t, conn, "DELETE FROM pgflurry.client_secret")
 	_, err := Read(server.Within(t), conn, now)
 	server.Says(t, err, "pgflurry.client_secret", "is empty", "migrate up")
-	if outcome.Of(err) != outcome.NotInPlace {
-		t.Errorf("the outcome is %v", outcome.Of(err))
+	if fault.KindOf(err) != fault.NotInPlace {
+		t.Errorf("the outcome is %v", fault.KindOf(err))
 	}
 	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)
@@ -200,7 +199,7 @@ func TestClientsAreAddedChangedExpiredAndRemoved(t *testing.T) {
 		t.Error(err)
 	}
 	var unknown *UnknownError
-	if err := Remove(ctx, conn, "b"); !errors.As(err, &unknown) || outcome.Of(err) != outcome.Usage {
+	if err := Remove(ctx, conn, "b"); !errors.As(err, &unknown) || fault.KindOf(err) != fault.Usage {
 		t.Errorf("removing who is not there: %v", err)
 	}
 	if _, _, err := Expire(ctx, conn, "b", End{}); !errors.As(err, &unknown) {
@@ -218,7 +217,7 @@ func TestAccountInvariant5AnErrorOfTheDatabaseHasNoVerifierInIt(t *testing.T) {
 	server.Do(t, conn, "ALTER TABLE pgflurry.client ADD CONSTRAINT nobody CHECK (name = '')")
 	_, err := Add(server.Within(t), conn, New{Name: "a", Verifier: v}, false)
 	server.Says(t, err, "nobody")
-	if said := fmt.Sprintf("%v %+v %s", err, err, hint.Of(err)); strings.Contains(said, v.Text()[30:]) {
+	if said := fmt.Sprintf("%v %+v %s", err, err, fault.HintOf(err)); strings.Contains(said, v.Text()[30:]) {
 		t.Errorf("it says %s", said)
 	}
 }

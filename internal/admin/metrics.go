@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/recent"
 )
 
 // scrapes is how many may run at once.
@@ -51,14 +50,14 @@ func (l scrapeLog) Println(values ...any) {
 
 // collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
-	state *recent.Value[report.State]
+	state *report.Recent[report.State]
 	as    map[string]*prometheus.Desc // by the name in the table
 
 	mu   sync.Mutex
 	tags map[tag]bool // those that have a series of their own
 }
 
-func newCollector(state *recent.Value[report.State]) *collector {
+func newCollector(state *report.Recent[report.State]) *collector {
 	c := &collector{state: state, as: make(map[string]*prometheus.Desc), tags: make(map[tag]bool)}
 	for _, m := range table(report.State{}) {
 		c.as[m.name] = prometheus.NewDesc(prefix+m.name, m.help, strings.Fields(m.labels), nil)
@@ -75,7 +74,7 @@ func (c *collector) Describe(into chan<- *prometheus.Desc) {
 
 // Collect reads one State, so all metrics of a scrape are from one moment.
 func (c *collector) Collect(into chan<- prometheus.Metric) {
-	s := c.state.Fresh()
+	s := c.state.Anew()
 	s.Segments = c.bounded(s.Segments)
 	for _, m := range table(s) {
 		given := make(map[string]bool)

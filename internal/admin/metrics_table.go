@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/histogram"
 )
 
 // A metric is one row of the table.
@@ -25,7 +24,7 @@ type metric struct {
 // A value is one sample of a metric, with the values of its labels.
 type value struct {
 	number    float64
-	durations histogram.Snapshot // instead of number
+	durations report.Snapshot // instead of number
 	labels    []string
 }
 
@@ -189,7 +188,7 @@ func at(t time.Time, labels ...string) []value {
 	return when(!t.IsZero(), one(float64(t.UnixMilli())/1000, labels...))
 }
 
-func lasted(s histogram.Snapshot) []value { return []value{{durations: s}} }
+func lasted(s report.Snapshot) []value { return []value{{durations: s}} }
 
 // by has a sample for each value of a label. The known ones exist from the start: rate() needs a zero to begin with.
 func by[N int | int64](counts map[string]N, known ...string) (values []value) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/histogram"
 )
 
 // sample is one line of the text format.
@@ -78,7 +77,7 @@ func (e exposition) value(name string, labels ...string) string {
 // full is a state in which every metric has a sample.
 func full() report.State {
 	s := wholesome()
-	waits := histogram.New(time.Millisecond, time.Second)
+	waits := report.NewHistogram(time.Millisecond, time.Second)
 	waits.Observe(500 * time.Microsecond)
 	waits.Observe(time.Minute)
 	s.Version, s.Name, s.Namespace.ID = "v1.2.3", "east-1", "5b7e"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/recent"
 )
 
 var (
@@ -31,9 +30,9 @@ const askedAtOnce = 1
 // page is the status page.
 type page struct {
 	node      Node
-	state     *recent.Value[report.State]
-	latest    *recent.Value[view]              // as for the first page
-	shared    map[string]*recent.Value[result] // templates that are the same for all who ask
+	state     *report.Recent[report.State]
+	latest    *report.Recent[view]              // as for the first page
+	shared    map[string]*report.Recent[result] // templates that are the same for all who ask
 	samples   samples
 	templates *template.Template
 	rendering sync.Mutex
@@ -41,7 +40,7 @@ type page struct {
 	patience  time.Duration // how long to wait for the lease database
 }
 
-func newPage(node Node, state *recent.Value[report.State]) *page {
+func newPage(node Node, state *report.Recent[report.State]) *page {
 	functions := template.FuncMap{
 		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
 		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
@@ -57,10 +56,10 @@ func newPage(node Node, state *recent.Value[report.State]) *page {
 		asking:    make(chan struct{}, askedAtOnce),
 		patience:  3 * time.Second,
 	}
-	p.latest = recent.New(time.Second, p.newView)
-	p.shared = make(map[string]*recent.Value[result])
+	p.latest = report.NewRecent(time.Second, p.newView)
+	p.shared = make(map[string]*report.Recent[result])
 	for _, name := range []string{"whole", "parts"} {
-		p.shared[name] = recent.New(time.Second, func() result { return p.render(name, p.newView()) })
+		p.shared[name] = report.NewRecent(time.Second, func() result { return p.render(name, p.newView()) })
 	}
 	return p
 }
@@ -93,7 +92,7 @@ func (p *page) watch(ctx context.Context) {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
 	for {
-		p.samples.add(p.state.Fresh())
+		p.samples.add(p.state.Anew())
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -136,7 +135,7 @@ const mostSegments = 100
 func (p *page) view() view { return p.latest.Get() }
 
 func (p *page) newView() view {
-	s := p.state.Fresh()
+	s := p.state.Anew()
 	v := view{
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.Past()),

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/recent"
 )
 
 // get requests a page of a node, and returns status and body.
@@ -282,7 +281,7 @@ func TestAHistoryThatIsSlowIsNotWaitedFor(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
-		pages, answers := newPage(node, recent.New(time.Second, node.State)), make(chan error)
+		pages, answers := newPage(node, report.NewRecent(time.Second, node.State)), make(chan error)
 		for range 3 {
 			go func() {
 				_, err := pages.history(t.Context(), 1)
@@ -311,7 +310,7 @@ func TestTwoWhoAskForAHistoryAtTheSameTimeAreBothAnsweredOneAfterTheOther(t *tes
 			time.Sleep(time.Second)
 			return nil, nil
 		}}
-		pages, answers := newPage(node, recent.New(time.Second, node.State)), make(chan error)
+		pages, answers := newPage(node, report.NewRecent(time.Second, node.State)), make(chan error)
 		for range 2 {
 			go func() {
 				_, err := pages.history(t.Context(), 1)
@@ -360,7 +359,7 @@ func TestAServerTakesASampleEveryTwoSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		node := &fakeNode{state: healthy()}
-		pages := newPage(node, recent.New(time.Second, node.State))
+		pages := newPage(node, report.NewRecent(time.Second, node.State))
 		go pages.watch(ctx)
 		time.Sleep(9 * time.Second) // on the bubble's clock
 		synctest.Wait()

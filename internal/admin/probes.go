@@ -33,9 +33,9 @@ func noPlace(limit int) Verdict {
 func (s *Server) probes(mux *http.ServeMux) {
 	for path, judge := range map[string]func() Verdict{
 		"/livez":            live,
-		readyPath:           func() Verdict { return ready(s.state.Fresh()) },
-		readyIDsPath:        func() Verdict { return readyForIDs(s.state.Fresh()) },
-		readyIDDatabasePath: func() Verdict { return readyForIDDatabase(s.state.Fresh()) },
+		readyPath:           func() Verdict { return ready(s.state.Anew()) },
+		readyIDsPath:        func() Verdict { return readyForIDs(s.state.Anew()) },
+		readyIDDatabasePath: func() Verdict { return readyForIDDatabase(s.state.Anew()) },
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			keepConnection(r)

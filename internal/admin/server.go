@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/recent"
 )
 
 // Settings of a Server.
@@ -49,7 +48,7 @@ const farewell = 250 * time.Millisecond
 
 // A Server serves operators. Make it with New.
 type Server struct {
-	state   *recent.Value[report.State] // of the node, for all who ask
+	state   *report.Recent[report.State] // of the node, for all who ask
 	log     *slog.Logger
 	limits  limits
 	handler http.Handler
@@ -63,7 +62,7 @@ func New(s Settings) *Server {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	state := recent.New(stateEvery, s.Node.State)
+	state := report.NewRecent(stateEvery, s.Node.State)
 	server := &Server{
 		name: s.Name, state: state, log: s.Log, limits: usualLimits, page: newPage(s.Node, state), pace: newPace(),
 	}

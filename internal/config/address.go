@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // An Address is where a listener or a server is: Network is "tcp" or "unix". The zero value is none.
@@ -30,15 +30,15 @@ func ParseAddress(flag, address string) (Address, error) {
 		case isFolder(folder):
 			address = filepath.Join(folder, ".s.PGSQL."+port)
 		}
-		if len(address) > connstring.LongestSocketPath {
-			return Address{}, in(flag, hint.With(
+		if len(address) > connect.LongestSocketPath {
+			return Address{}, in(flag, fault.WithHint(
 				fmt.Errorf("--%s %s: the path of the socket has %d bytes, and this system allows %d", flag, address,
-					len(address), connstring.LongestSocketPath), "Choose a shorter folder, or use TCP."))
+					len(address), connect.LongestSocketPath), "Choose a shorter folder, or use TCP."))
 		}
 		return Address{"unix", address}, nil
-	case !hasPort(address), connstring.MayHoldPassword(address):
+	case !hasPort(address), connect.MayHoldPassword(address):
 		return Address{}, wrong(flag, "--%s is %s; expected HOST:PORT or the absolute path of a Unix socket",
-			flag, connstring.Shown(address))
+			flag, connect.Shown(address))
 	}
 	return Address{"tcp", address}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pgflurry/internal/account"
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 )
 
 // Given is what rows write into. Most write a value into Settings. The others write a text, which Parse turns into a
@@ -57,7 +57,7 @@ func (g *Given) Parse() (Settings, error) {
 	}
 	if noLevel != nil {
 		noLevel = wrong("log-level", "--log-level is %s; expected debug, info, warn or error",
-			connstring.Shown(g.logLevel))
+			connect.Shown(g.logLevel))
 	}
 	var noAccounts error
 	s.Accounts, noAccounts = s.IDDatabase.readFile()
@@ -112,7 +112,7 @@ func Number(flag, text, otherwise string) (*int, error) {
 	number, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
 		return nil, wrong(flag, "--%s is %s; expected a number, such as 3, or nothing for %s",
-			flag, connstring.Shown(text), otherwise)
+			flag, connect.Shown(text), otherwise)
 	}
 	given := int(number)
 	return &given, nil
@@ -123,7 +123,7 @@ func parseMode(flag, text string) (fs.FileMode, error) {
 	mode, err := strconv.ParseUint(text, 8, 16)
 	if err != nil || mode == 0 || mode > 0o777 {
 		return 0, wrong(flag, "--%s is %s; expected a mode in octal, such as 0777 or 0770",
-			flag, connstring.Shown(text))
+			flag, connect.Shown(text))
 	}
 	return fs.FileMode(mode), nil
 }
@@ -133,5 +133,5 @@ func CheckLogFormat(format string) error {
 	if format == "" || format == "text" || format == "json" {
 		return nil
 	}
-	return wrong("log-format", "--log-format is %s; expected text or json", connstring.Shown(format))
+	return wrong("log-format", "--log-format is %s; expected text or json", connect.Shown(format))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pgflurry/internal/account"
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 )
 
 // IDDatabase is a database whose sessions need no PostgreSQL. The zero value means none.
@@ -77,9 +77,9 @@ func (s *Settings) checkIDDatabase(leaseDatabase string) error {
 func (s *Settings) checkIDName(leaseDatabase string) error {
 	name := s.IDDatabase.Name
 	switch {
-	case connstring.LooksLikeOne(name):
+	case connect.LooksLikeOne(name):
 		return wrong("id-database", "--id-database is %s; expected the name of a database, such as pgflurry",
-			connstring.NotRepeated)
+			connect.NotRepeated)
 	case len(name) > longestDatabase:
 		return wrong("id-database", "--id-database has %d bytes; expected at most %d", len(name), longestDatabase)
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
@@ -101,7 +101,7 @@ func (s *Settings) checkIDName(leaseDatabase string) error {
 func (s *Settings) checkIDAuth() error {
 	d := &s.IDDatabase
 	if !slices.Contains(idAuths, d.Auth) {
-		return wrong("id-auth", "--id-auth is %s; expected scram-sha-256, cert or trust", connstring.Shown(d.Auth))
+		return wrong("id-auth", "--id-auth is %s; expected scram-sha-256, cert or trust", connect.Shown(d.Auth))
 	}
 	var all []error
 	if d.Auth == IDAuthCert && s.TLS.ClientCA == "" {
@@ -167,5 +167,5 @@ func (s *Settings) checkIDSegments(leaseDatabase string) error {
 		return nil
 	}
 	return of([]string{"id-segments", "databases"}, fmt.Errorf("--id-segments is %s; expected one of --databases: %s",
-		connstring.Shown(name), strings.Join(list, ", ")))
+		connect.Shown(name), strings.Join(list, ", ")))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // checkOwnAccount refuses clients by TCP in front of a Unix socket. PostgreSQL's method peer would take each of them
@@ -22,7 +22,7 @@ func (s *Settings) checkOwnAccount() error {
 	if at.Network != "tcp" {
 		return nil // if it has no address at all, another check reports that
 	}
-	return of([]string{"listen", "upstream"}, hint.With(
+	return of([]string{"listen", "upstream"}, fault.WithHint(
 		fmt.Errorf("--listen %s takes clients by TCP, and --upstream %s is a Unix socket: "+
 			"with the method peer PostgreSQL would take each of them for the account that the proxy runs as",
 			at.Address, s.Hosts[i].Address),

@@ -13,8 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/account"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/namespace"
 )
 
@@ -52,7 +51,7 @@ type Settings struct {
 	// ReadLease reads Lease again, after PostgreSQL has refused its password: there may be another one by now. Nil: the
 	// password stays.
 	ReadLease func() (Lease, error)
-	// PasswordCommand is a command line for sh that writes the password of that role (connstring.PasswordCommand);
+	// PasswordCommand is a command line for sh that writes the password of that role (connect.PasswordCommand);
 	// empty: the connection string has it, or none is needed.
 	PasswordCommand string
 	// Databases are those whose sessions are answered. Empty: the lease database.
@@ -119,14 +118,14 @@ type Lease struct {
 
 // ParseLease reads a connection string.
 func ParseLease(url string) (Lease, error) {
-	config, err := connstring.Parse("lease-database", url)
+	config, err := connect.Parse("lease-database", url)
 	if err != nil {
 		return Lease{}, &Wrong{Settings: []string{"lease-database"}, Missing: url == "", error: err}
 	}
 	if config.Database == "" {
 		config.Database = config.User // PostgreSQL's default, too
 	}
-	fresh.ForLease(config)
+	connect.ForLease(config)
 	return Lease{config, url}, nil
 }
 
@@ -139,7 +138,7 @@ func (l Lease) Database() string {
 }
 
 // SameButPassword says whether two differ in their passwords at most.
-func (l Lease) SameButPassword(other Lease) bool { return connstring.SameButPassword(l.url, other.url) }
+func (l Lease) SameButPassword(other Lease) bool { return connect.SameButPassword(l.url, other.url) }
 
 // CloseHandedOver closes the listeners that were opened elsewhere.
 func (s *Settings) CloseHandedOver() {
@@ -160,7 +159,7 @@ func (s *Settings) Complete() error {
 		all = append(all, missing("upstream", "; expected HOST:PORT or the path of a Unix socket"))
 	}
 	if s.Lease.Config == nil {
-		all = append(all, missing("lease-database", ": give the URL of the database, "+connstring.Form))
+		all = append(all, missing("lease-database", ": give the URL of the database, "+connect.Form))
 	}
 	return errors.Join(errors.Join(all...), s.complete())
 }
@@ -189,8 +188,8 @@ func (s *Settings) checkDatabases() error {
 		case name == "":
 			return wrong("databases", "--databases has an empty name; expected names of databases, "+
 				"such as app,reports, or nothing for the lease database")
-		case connstring.LooksLikeOne(name):
-			return wrong("databases", "--databases has %s; expected names of databases", connstring.NotRepeated)
+		case connect.LooksLikeOne(name):
+			return wrong("databases", "--databases has %s; expected names of databases", connect.NotRepeated)
 		}
 	}
 	return nil
@@ -210,16 +209,16 @@ func (s *Settings) checkLease() error {
 			"expected a name that stays the same after a restart"))
 	case length > longestName:
 		all = append(all, wrong("node", "--node has %d characters; expected at most %d", length, longestName))
-	case connstring.LooksLikeOne(s.Name):
+	case connect.LooksLikeOne(s.Name):
 		all = append(all, wrong("node", "--node is %s; expected a name: the worker table shows it",
-			connstring.NotRepeated))
+			connect.NotRepeated))
 	case !printable(s.Name):
 		all = append(all, wrong("node", "--node is %q; expected UTF-8 without control characters", s.Name))
 	}
-	if utf8.RuneCountInString(s.Advertise) > maxAddress || connstring.MayHoldPassword(s.Advertise) ||
+	if utf8.RuneCountInString(s.Advertise) > maxAddress || connect.MayHoldPassword(s.Advertise) ||
 		!printable(s.Advertise) {
 		all = append(all, wrong("advertise", "--advertise is %s; expected an address of at most %d characters, "+
-			"such as HOST:PORT", connstring.Shown(s.Advertise), maxAddress))
+			"such as HOST:PORT", connect.Shown(s.Advertise), maxAddress))
 	}
 	if s.Window < namespace.ShortestWindow || s.Window > namespace.LongestWindow {
 		all = append(all, wrong("window", "--window is %v; expected %v to %v", s.Window, namespace.ShortestWindow,

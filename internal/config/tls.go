@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/proxy/pgtls"
 )
 
@@ -68,7 +68,7 @@ func (t *TLS) complete() error {
 func (t *TLS) checkClient() error {
 	var all []error
 	if t.Client != ClientDisable && t.Client != ClientAllow && t.Client != ClientRequire {
-		return wrong("client-tls", "--client-tls is %s; expected disable, allow or require", connstring.Shown(t.Client))
+		return wrong("client-tls", "--client-tls is %s; expected disable, allow or require", connect.Shown(t.Client))
 	}
 	if (t.ClientCert == "") != (t.ClientKey == "") {
 		all = append(all, of([]string{"client-tls-cert", "client-tls-key"},
@@ -88,7 +88,7 @@ func (t *TLS) checkClient() error {
 func (t *TLS) checkAuth() error {
 	switch {
 	case t.Auth != AuthRelay && t.Auth != AuthPassword:
-		return wrong("client-auth", "--client-auth is %s; expected relay or password", connstring.Shown(t.Auth))
+		return wrong("client-auth", "--client-auth is %s; expected relay or password", connect.Shown(t.Auth))
 	case t.Auth == AuthPassword && (t.Client == ClientDisable || t.Client == ClientAllow):
 		return of([]string{"client-auth", "client-tls"}, fmt.Errorf("--client-auth password needs "+
 			"--client-tls require; with %s passwords could cross the network in clear text", t.Client))

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pgflurry/internal/connect/readfile"
+	"pgflurry/internal/connect"
 )
 
 // largestPEM limits a file of certificates or keys, in bytes. All CAs of an operating system take 300 kB.
@@ -17,11 +17,11 @@ const largestPEM = 4 << 20
 // readCertificate reads a certificate with its key. prefix is that of their flags.
 func readCertificate(prefix, certFile, keyFile string) (*tls.Certificate, error) {
 	flags := []string{prefix + "-cert", prefix + "-key"}
-	cert, err := readfile.Regular(certFile, largestPEM)
+	cert, err := connect.ReadFile(certFile, largestPEM)
 	if err != nil {
 		return nil, wrong(flags[0], "--%s: %w", flags[0], err)
 	}
-	key, err := readfile.Regular(keyFile, largestPEM)
+	key, err := connect.ReadFile(keyFile, largestPEM)
 	if err != nil {
 		return nil, wrong(flags[1], "--%s: %w", flags[1], err)
 	}
@@ -46,7 +46,7 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 		}
 		return pool, nil
 	}
-	content, err := readfile.Regular(file, largestPEM)
+	content, err := connect.ReadFile(file, largestPEM)
 	if err != nil {
 		return nil, wrong(flag, "--%s: %w", flag, err)
 	}

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // Wrong is an error in the values of settings. Its text names each of them as a flag: --window.
@@ -17,7 +17,7 @@ type Wrong struct {
 func (w *Wrong) Unwrap() error { return w.error }
 
 // Outcome says that the command line is wrong, wherever the value is from.
-func (w *Wrong) Outcome() outcome.Kind { return outcome.Usage }
+func (w *Wrong) Kind() fault.Kind { return fault.Usage }
 
 // of makes err an error in these settings, which are separated by spaces.
 func of(settings []string, err error) error {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease/acknowledge"
 )
 
@@ -163,7 +163,7 @@ func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, 
 // dropped is the error of a write that PostgreSQL acknowledged, but that did not change all its rows. A trigger that
 // returns NULL drops a row without an error.
 func dropped(doing, tables string) error {
-	return hint.With(fmt.Errorf("%s left rows as they were, although PostgreSQL reported no error", doing),
+	return fault.WithHint(fmt.Errorf("%s left rows as they were, although PostgreSQL reported no error", doing),
 		fmt.Sprintf("Look for triggers, rules and policies of %s that are not pgflurry's. Then run it again.", tables))
 }
 

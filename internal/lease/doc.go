@@ -108,7 +108,7 @@
 //
 // # Which database answers
 //
-// A connection stays at the server where it was opened. So no write uses an old one (package fresh), and the row that
+// A connection stays at the server where it was opened. So no write uses an old one (package connect), and the row that
 // is at the address now decides. A suspicion makes the connection old and the renewal due at once. If a lease is lost
 // because another database answers, the address may lead to two by turns. Then the keeper takes at most one worker in
 // the time that a worker rests; otherwise it would use up all of them.

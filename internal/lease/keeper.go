@@ -12,7 +12,7 @@ import (
 
 	mathrand "math/rand/v2"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/logs"
 )
 
@@ -46,16 +46,14 @@ type Settings struct {
 
 	// Suspicion renews a held lease at once, but not more often than once a second. Pass the one of the Store's
 	// connections, which makes them old. Default: none.
-	Suspicion *fresh.Suspicion
+	Suspicion *connect.Suspicion
 
 	Log    *slog.Logger   // default: discards
 	Jitter func() float64 // in [0, 1); default: random
 	// Wait returns after a time, when the context ends, or when the channel is closed. It says whether the channel was.
-	// Default: fresh.Rest.
+	// Default: connect.Sleep.
 	Wait func(context.Context, time.Duration, <-chan struct{}) bool
 
-	// explains an error for the log, with a hint if there is one; default: the error itself
-	Explain func(error) error
 	Without string // what calls do while there is no grant, for the log, such as "go to PostgreSQL"
 }
 
@@ -74,10 +72,9 @@ type Keeper struct {
 	store     Store
 	issuer    Issuer
 	clock     *Clock
-	suspicion *fresh.Suspicion
+	suspicion *connect.Suspicion
 	log       *slog.Logger
 	wait      func(context.Context, time.Duration, <-chan struct{}) bool
-	explain   func(error) error
 	without   string
 	protocol  protocol
 
@@ -108,7 +105,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	k := &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, suspicion: s.Suspicion, log: s.Log, wait: s.Wait,
-		explain: s.Explain, without: s.Without, granted: make(chan struct{}), record: newRecord(),
+		without: s.Without, granted: make(chan struct{}), record: newRecord(),
 		failing: logs.Reminder{Every: logs.RemindEvery}, ahead: logs.Reminder{Every: logs.RemindEvery},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
@@ -128,19 +125,16 @@ func (s Settings) withDefaults() Settings {
 		s.FirstWindow = min(defaultFirstWindow, s.Window)
 	}
 	if s.Suspicion == nil {
-		s.Suspicion = new(fresh.Suspicion)
+		s.Suspicion = new(connect.Suspicion)
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	if s.Wait == nil {
-		s.Wait = fresh.Rest
+		s.Wait = connect.Sleep
 	}
 	if s.Jitter == nil {
 		s.Jitter = mathrand.Float64
-	}
-	if s.Explain == nil {
-		s.Explain = func(err error) error { return err }
 	}
 	return s
 }
@@ -346,7 +340,7 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 	if err != nil {
 		k.log.Warn("worker not released: it is free when its reservation and the quarantine have passed",
-			"worker", h.Worker, "cause", k.explain(err))
+			"worker", h.Worker, "cause", connect.Explain(err))
 		return
 	}
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)

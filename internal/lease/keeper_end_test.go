@@ -13,7 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func TestInvariant8TheIssuerIsSealedBeforeItsWorkerIsReleased(t *testing.T) {
@@ -273,20 +276,25 @@ func TestAClosedDatabaseTakesTheGrantBackAtOnceAndTheLeaseGoesOnWhenItIsOpened(t
 	}
 }
 
-func TestAFailureIsLoggedInTheWordsOfExplainWithItsHint(t *testing.T) {
+func TestAFailedLoginIsLoggedInOneSentenceWithItsHint(t *testing.T) {
 	s := &script{}
-	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, errors.New("many\nlines") }
+	nobody, err := pgconn.ParseConfig("host=127.0.0.1 port=1 user=me dbname=db sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, refused := pgconn.ConnectConfig(t.Context(), nobody)
+	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, refused }
 	synctest.Test(t, func(t *testing.T) {
 		k := keeperOf(t, s)
 		var log bytes.Buffer
 		k.log = slog.New(slog.NewTextHandler(&log, nil))
-		k.explain = func(err error) error { return hint.With(errors.New("one of "+err.Error()[:4]), "Look there.") }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := k.Run(ctx); err != nil {
 			t.Error(err)
 		}
-		if !strings.Contains(log.String(), `cause="one of many" hint="Look there."`) {
+		explained := connect.Explain(refused)
+		if !strings.Contains(log.String(), fmt.Sprintf("cause=%q hint=%q", explained, fault.HintOf(explained))) {
 			t.Errorf("the log says %s", log.String())
 		}
 	})

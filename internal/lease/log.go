@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
-	"pgflurry/internal/fault/hint"
 	"pgflurry/internal/logs"
 )
 
@@ -32,14 +32,14 @@ func (k *Keeper) logGranted(event string) {
 
 // logFailed logs an attempt that granted nothing, if it is due.
 func (k *Keeper) logFailed(err error) {
-	finding, explained := findingOf(err), k.explain(err)
+	finding, explained := findingOf(err), connect.Explain(err)
 	k.cause = explained.Error()
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
 	}
 	fields := append([]any{"cause", explained}, logs.Fields(lasted)...)
-	fields = append(fields, hint.Fields(hint.Of(explained))...)
+	fields = append(fields, fault.HintField(fault.HintOf(explained))...)
 	// If there is a grant, IDs continue from it for so long.
 	if left := k.left(); left > 0 {
 		k.log.Warn(finding, append(fields, "reserved_for", left)...)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease/acknowledge"
 )
 
@@ -23,13 +23,13 @@ var releaseSQL string
 
 // Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
 // trip on an open connection. After any outcome but a clean acknowledgement the connection is closed and the next call
-// opens another. So does a call when the connection is old (package fresh).
+// opens another. So does a call when the connection is old (package connect).
 type Postgres struct{ writer *acknowledge.Writer }
 
 // NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs
 // pgflurry.grant_lease(). If config names several hosts, the Store skips standbys. It copies config and uses its
 // DialFunc.
-func NewPostgres(config *pgconn.Config, rules fresh.Rules) *Postgres {
+func NewPostgres(config *pgconn.Config, rules connect.Rules) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config, rules)}
 }
 

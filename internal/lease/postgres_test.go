@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -21,7 +21,7 @@ func TestInvariant2TheConnectionIsClosedAfterAnUnknownOutcomeAndTheNextAttemptUs
 			spoiled, good := scripted.Clean(renewed...), scripted.Clean(renewed...)
 			c.Spoil(&spoiled)
 			config, connections := scripted.Server(t, &spoiled, &good)
-			store := NewPostgres(config, fresh.Rules{})
+			store := NewPostgres(config, connect.Rules{})
 			defer store.Close()
 			if _, err := store.Renew(t.Context(), aRenewal); err == nil || errors.As(err, new(*Lost)) {
 				t.Fatalf("error %v, expected an unknown outcome", err)
@@ -40,7 +40,7 @@ func TestInvariant2TheConnectionIsClosedAfterAnUnknownOutcomeAndTheNextAttemptUs
 func TestARowThatCannotBeReadIsUnknown(t *testing.T) {
 	x := scripted.Clean(renewed[:2]...)
 	config, _ := scripted.Server(t, &x)
-	store := NewPostgres(config, fresh.Rules{})
+	store := NewPostgres(config, connect.Rules{})
 	defer store.Close()
 	if renewed, err := store.Renew(t.Context(), aRenewal); err == nil {
 		t.Errorf("renewed %+v from half a row", renewed)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 )
 
 // A protocol decides what a keeper does next. Its input is what happened and the monotonic time. It does no I/O, starts
@@ -184,7 +184,7 @@ func (p *protocol) failedAcquire() time.Duration {
 
 // backoff doubles the pause with every failure.
 func (p *protocol) backoff(shortest, longest time.Duration) time.Duration {
-	return p.atMost(fresh.Doubled(shortest, longest, p.failures))
+	return p.atMost(connect.Doubled(shortest, longest, p.failures))
 }
 
 // atMost shortens a pause by up to half, at random.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pgflurry/internal/report"
-	"pgflurry/internal/report/histogram"
 )
 
 // Stats is the state of a keeper: Lease and Clock as operators see them, and what the caller needs to complete them. A
@@ -50,7 +49,7 @@ const (
 // A record holds the statistics of a keeper. The keeper's goroutine writes while others read. The lock is held for a
 // few assignments, never during an attempt.
 type record struct {
-	renewalTimes *histogram.Histogram
+	renewalTimes *report.Histogram
 
 	mu    sync.Mutex
 	stats Stats // without the grant, and without what changes with time
@@ -59,7 +58,7 @@ type record struct {
 
 func newRecord() *record {
 	return &record{
-		renewalTimes: histogram.New(renewalBounds[:]...),
+		renewalTimes: report.NewHistogram(renewalBounds[:]...),
 		stats: Stats{Lease: report.Lease{
 			Renewals:     map[string]int64{resultOK: 0, resultUnknown: 0, resultRefused: 0, resultLost: 0},
 			Acquisitions: map[string]int64{resultOK: 0, resultUnknown: 0, resultRefused: 0},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // A Fingerprint is what all regions of an ID space have in common. People carry its text from one region to the next,
@@ -139,7 +139,7 @@ type fingerprintError struct{ what string }
 func (e *fingerprintError) Error() string { return "the fingerprint is not usable: " + e.what }
 
 // Outcome says that an argument is wrong.
-func (e *fingerprintError) Outcome() outcome.Kind { return outcome.Usage }
+func (e *fingerprintError) Kind() fault.Kind { return fault.Usage }
 
 // Hint says where to get the fingerprint.
 func (e *fingerprintError) Hint() string {

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 const (
@@ -127,8 +126,8 @@ func TestAFingerprintThatCannotBeReadSaysWhichPartAndWhatWasExpected(t *testing.
 			t.Errorf("%q: %v; expected %q", text, err, says)
 			continue
 		}
-		if outcome.Of(err) != outcome.Usage || !strings.Contains(hint.Of(err), "namespace show") {
-			t.Errorf("%q: kind %v, hint %q", text, outcome.Of(err), hint.Of(err))
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "namespace show") {
+			t.Errorf("%q: kind %v, hint %q", text, fault.KindOf(err), fault.HintOf(err))
 		}
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q is repeated: %v", text, err)

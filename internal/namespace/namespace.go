@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // A Namespace is the row of pgflurry.namespace at one look, with the name of the database in which it is.
@@ -130,7 +130,7 @@ func (e *NewerError) Error() string {
 }
 
 // Outcome is that the schema is not what this program needs.
-func (e *NewerError) Outcome() outcome.Kind { return outcome.NotInPlace }
+func (e *NewerError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says which version to use.
 func (e *NewerError) Hint() string {
@@ -148,7 +148,7 @@ func (e *OlderError) Error() string {
 }
 
 // Outcome is that the schema is not what this program needs.
-func (e *OlderError) Outcome() outcome.Kind { return outcome.NotInPlace }
+func (e *OlderError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says what to run.
 func (e *OlderError) Hint() string {
@@ -165,7 +165,7 @@ func (e *NotMigratedError) Error() string {
 }
 
 // Outcome says that the namespace is missing.
-func (e *NotMigratedError) Outcome() outcome.Kind { return outcome.NotInPlace }
+func (e *NotMigratedError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says what to run.
 func (e *NotMigratedError) Hint() string {

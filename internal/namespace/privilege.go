@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // Forbidden says that PostgreSQL has refused because the role lacks a privilege (SQLSTATE 42501).
@@ -25,7 +25,7 @@ func isState(err error, code string) bool {
 // AsLessee adds what to grant to the role, if err is Forbidden.
 func AsLessee(err error, role string) error {
 	if Forbidden(err) {
-		return hint.With(err, "As the owner run: "+GrantLease(role))
+		return fault.WithHint(err, "As the owner run: "+GrantLease(role))
 	}
 	return err
 }
@@ -33,7 +33,7 @@ func AsLessee(err error, role string) error {
 // AsOwner says who may do it, if err is Forbidden: the role may only lease.
 func AsOwner(err error) error {
 	if Forbidden(err) {
-		return hint.With(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
+		return fault.WithHint(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 )
 
@@ -71,7 +71,7 @@ func (c *steeredClock) follow(ctx context.Context, file string, log *slog.Logger
 		case c.steer(by):
 			log.Warn("the clock is steered", "wall", by.wall, "monotonic", by.monotonic, "rate", by.rate)
 		}
-		fresh.Rest(ctx, steerLook, nil)
+		connect.Sleep(ctx, steerLook, nil)
 	}
 }
 

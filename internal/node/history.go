@@ -8,9 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/report"
 )
@@ -18,7 +17,7 @@ import (
 // historyName is the default application_name of that question's connection.
 const historyName = "pgflurry serve, history"
 
-var errHistoryBusy = hint.With(errors.New("another question for the history of a worker is under way"),
+var errHistoryBusy = fault.WithHint(errors.New("another question for the history of a worker is under way"),
 	"One is put at a time. Ask again.")
 
 // history asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
@@ -42,13 +41,13 @@ func (u *supply) history(ctx context.Context, worker int) ([]report.Tenure, erro
 	}
 	defer u.asking.Unlock()
 	var tenures []lease.Tenure
-	err := fresh.AskOnce(ctx, u.lease, historyName, askTimeout,
+	err := connect.AskOnce(ctx, u.lease, historyName, askTimeout,
 		func(ctx context.Context, conn *pgx.Conn) (err error) {
 			tenures, err = lease.History(ctx, conn, &worker)
 			return err
 		})
 	if err != nil {
-		return nil, connstring.Explain(err)
+		return nil, connect.Explain(err)
 	}
 	all := make([]report.Tenure, len(tenures))
 	for i, t := range tenures {

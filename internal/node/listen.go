@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 const (
@@ -39,7 +39,7 @@ func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, err
 			c.Close()
 			return nil, fmt.Errorf("--%s %s: another process serves that socket; stop it or choose another path",
 				flag, address)
-		case connstring.Refused(err):
+		case connect.Refused(err):
 			if info, err := os.Lstat(address); err != nil || info.Mode().Type() != os.ModeSocket {
 				return nil, fmt.Errorf("--%s %s: there is a file that is no socket; choose another path", flag, address)
 			}
@@ -84,7 +84,7 @@ func openListener(s config.Settings) (ln net.Listener, err error) {
 	}
 	if err != nil {
 		ln.Close()
-		return nil, outcome.As(outcome.Usage, err)
+		return nil, fault.WithKind(fault.Usage, err)
 	}
 	return ln, nil
 }

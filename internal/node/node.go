@@ -11,10 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/draw"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/report"
@@ -41,7 +40,7 @@ type Node struct {
 	lease     *pgx.ConnConfig // the lease role at the lease database
 	look      *pgx.ConnConfig // the same role, through the upstream
 	upstream  *upstream
-	rules     fresh.Rules // of all connections that the node keeps
+	rules     connect.Rules // of all connections that the node keeps
 	supply    *supply
 	room      *draw.Room // where all clients draw IDs
 	databases *watch.Databases
@@ -66,7 +65,7 @@ func New(s config.Settings) (_ *Node, err error) {
 		}
 	}()
 	if err = s.Complete(); err != nil {
-		return nil, outcome.As(outcome.Usage, err)
+		return nil, fault.WithKind(fault.Usage, err)
 	}
 	clock, err := newClock(s.Log)
 	if err != nil {
@@ -82,9 +81,9 @@ func New(s config.Settings) (_ *Node, err error) {
 		settings: s, log: slog.New(thinned), endLog: endLog, clock: clock,
 		phase: phase{started: clock.wall(), answering: make(chan struct{})},
 	}
-	n.rules = fresh.Rules{
-		Age: connectionAge, Pace: new(fresh.Pace), Suspicion: new(fresh.Suspicion), Now: clock.monotonic, Log: n.log,
-		Explain: connstring.Explain,
+	n.rules = connect.Rules{
+		Age: connectionAge, Pace: new(connect.Pace), Suspicion: new(connect.Suspicion), Now: clock.monotonic,
+		Log: n.log,
 	}
 	n.lease = n.withPassword(s.Lease.Config.Copy())
 	n.databases = watch.NewDatabases(n.openNumbers)
@@ -117,7 +116,7 @@ func New(s config.Settings) (_ *Node, err error) {
 func (n *Node) join() error {
 	var err error
 	if n.id, err = n.openIDDatabase(); err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	if n.settings.UpstreamPrimary {
 		n.upstream.watchPrimary(n.clock)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/node"
 	"pgflurry/tests/support/server"
 )
@@ -92,7 +92,7 @@ func TestInvariant3OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
 		s, other := settings(t, server.Migrated(t), "mismatch"), server.Parse(t, server.Migrated(t)).Path[1:]
 		s.Databases = []string{other}
 		err := start(t, s).result(t)
-		if err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(hint.Of(err), "--databases") {
+		if err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(fault.HintOf(err), "--databases") {
 			t.Errorf("it ended with %v", err)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/primary"
 	"pgflurry/internal/report"
 	"pgflurry/internal/watch"
@@ -28,7 +28,7 @@ const hostConnection = 10 * time.Second
 type upstream struct {
 	hosts     []proxy.Host
 	lease     *pgx.ConnConfig // the lease role at the lease database
-	rules     *fresh.Rules    // of the connections that ask
+	rules     *connect.Rules  // of the connections that ask
 	databases *watch.Databases
 	log       *slog.Logger
 	proxy     *proxy.Proxy   // dials; nil until it is made
@@ -84,7 +84,7 @@ func (u *upstream) fill(s *report.Upstreams) {
 type askedHost struct {
 	of       *upstream
 	host     int
-	asker    *fresh.Asker
+	asker    *connect.Asker
 	question primary.Question
 	refusals int // how often the lease role was refused; each time the next question goes to another database
 }
@@ -93,7 +93,7 @@ func (u *upstream) newAskedHost(host int) *askedHost {
 	h := &askedHost{of: u, host: host}
 	rules := u.rules.Named(primaryName)
 	rules.Age, rules.Log = hostConnection, u.log.With("host", u.hosts[host].Address)
-	h.asker = fresh.NewAsker(h.config, askTimeout, rules)
+	h.asker = connect.NewAsker(h.config, askTimeout, rules)
 	return h
 }
 
@@ -103,7 +103,7 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 		a, err = h.question.Ask(ctx, conn)
 		return err
 	})
-	if login := new(fresh.LoginError); errors.As(err, &login) && !watch.Away(err) {
+	if login := new(connect.LoginError); errors.As(err, &login) && !watch.Away(err) {
 		h.refusals++
 	}
 	return a, err

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/primary"
 )
 
 func TestANewPrimaryRaisesASuspicion(t *testing.T) {
 	clock := ownClock()
-	u := &upstream{rules: &fresh.Rules{Suspicion: new(fresh.Suspicion)}}
+	u := &upstream{rules: &connect.Rules{Suspicion: new(connect.Suspicion)}}
 	u.primary = primary.New(primary.Settings{
 		Servers: []primary.Server{{
 			Name: "db1", Close: func() {},

@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/proxy"
 )
 
@@ -32,7 +31,7 @@ func (n *Node) Reload(s config.Settings) error {
 		next.Lease = s.Lease
 	}
 	if err := next.Complete(); err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	changed := n.proxySettings(next)
 	list, err := n.databases.Prepare(next.Databases)
@@ -41,7 +40,7 @@ func (n *Node) Reload(s config.Settings) error {
 	}
 	ids, err := n.prepareIDDatabase(next)
 	if err != nil {
-		return outcome.As(outcome.Usage, err)
+		return fault.WithKind(fault.Usage, err)
 	}
 	if err := n.proxy.Change(changed); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	password := func(context.Context) (string, error) { return *n.password.Load(), nil }
 	refused := n.readPassword
 	if n.settings.PasswordCommand != "" {
-		command := connstring.NewPasswordCommand(n.settings.PasswordCommand)
+		command := connect.NewPasswordCommand(n.settings.PasswordCommand)
 		password, refused = command.Password, command.Forget
 	}
 	closes := way.OnPgError
@@ -96,7 +95,7 @@ func (n *Node) readPassword() {
 	switch lease, err := n.settings.ReadLease(); {
 	case err != nil:
 		n.log.Warn("the password of the lease role was refused, and cannot be read again",
-			append([]any{"cause", err}, hint.Fields(hint.Of(err))...)...)
+			append([]any{"cause", err}, fault.HintField(fault.HintOf(err))...)...)
 	case !lease.SameButPassword(n.settings.Lease): // that needs a restart
 	case lease.Config.Password != *n.password.Load():
 		n.password.Store(&lease.Config.Password)

@@ -6,7 +6,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/internal/admin"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/report"
 )
 
@@ -67,7 +67,7 @@ func (n *Node) Decode(text string) (report.Decoded, error) {
 	return d, nil
 }
 
-var errLayoutUnknown = hint.With(
+var errLayoutUnknown = fault.WithHint(
 	errors.New("no ID can be taken apart yet: the namespace, which has the layout, was not read"),
 	"The log says why the lease database could not be asked.")
 

@@ -6,9 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/connstring"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
-	"pgflurry/internal/fault/hint"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/lease/holder"
 	"pgflurry/internal/namespace"
@@ -101,7 +100,7 @@ func (u *supply) troubleOf(st lease.Stats) *trouble {
 	case st.Cause == nil:
 		return &trouble{}
 	}
-	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(st.Cause), hint: u.leaseHint(st.Cause)}
+	t := &trouble{reason: fault.Unanswered, cause: connect.OneLine(st.Cause), hint: u.leaseHint(st.Cause)}
 	var refusal *lease.Refusal
 	var lost *lease.Lost
 	switch {
@@ -135,16 +134,16 @@ func (u *supply) leaseHint(err error) string {
 
 // adviceFor says what to do about an error of a role at the lease database; empty: not known.
 func adviceFor(err error, role string) string {
-	advice := hint.Of(connstring.Explain(err))
+	advice := fault.HintOf(connect.Explain(err))
 	if advice == "" {
-		return hint.Of(namespace.AsLessee(err, role))
+		return fault.HintOf(namespace.AsLessee(err, role))
 	}
 	return advice
 }
 
 // unreadFor says why the namespace could not be read.
 func unreadFor(err error) *trouble {
-	t := &trouble{reason: fault.Unanswered, cause: connstring.OneLine(err), hint: hint.Of(connstring.Explain(err))}
+	t := &trouble{reason: fault.Unanswered, cause: connect.OneLine(err), hint: fault.HintOf(connect.Explain(err))}
 	var missing *namespace.NotMigratedError
 	var copied *holder.CopyError
 	switch {

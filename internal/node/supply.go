@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/lease/holder"
 	"pgflurry/internal/namespace"
@@ -21,7 +21,7 @@ type supply struct {
 	settings config.Settings
 	address  func() string   // of this node, for the worker table
 	lease    *pgx.ConnConfig // the lease role at the lease database
-	rules    *fresh.Rules    // of the connections
+	rules    *connect.Rules  // of the connections
 	clock    clock
 	log      *slog.Logger
 	judged   func() <-chan struct{} // closed once all databases were judged

@@ -8,8 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/config"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/report"
@@ -47,7 +46,7 @@ const (
 // A survey reads the worker table again and again, for people. Nothing that a node does depends on it.
 type survey struct {
 	pause   time.Duration // between two readings, at least
-	asker   *fresh.Asker
+	asker   *connect.Asker
 	keeper  *lease.Keeper
 	clock   clock
 	role    string
@@ -57,7 +56,7 @@ type survey struct {
 func (u *supply) newSurvey(keeper *lease.Keeper) *survey {
 	return &survey{
 		pause:  surveyPause(u.settings),
-		asker:  fresh.NewAsker(u.there, askTimeout, u.rules.Named(surveyName)),
+		asker:  connect.NewAsker(u.there, askTimeout, u.rules.Named(surveyName)),
 		keeper: keeper, clock: u.clock, role: u.lease.User, workers: &u.surveyed,
 	}
 }
@@ -69,7 +68,7 @@ func (s *survey) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.clock.monotonic()
 		s.read(ctx)
-		if fresh.Rest(ctx, fresh.About(s.rest(s.clock.monotonic()-began)), granted) {
+		if connect.Sleep(ctx, connect.About(s.rest(s.clock.monotonic()-began)), granted) {
 			granted = nil
 		}
 	}
@@ -126,7 +125,7 @@ func (s *survey) read(ctx context.Context) {
 
 // problem says why the table could not be read, and what to do.
 func (s *survey) problem(err error) string {
-	text, advice := connstring.OneLine(err), adviceFor(err, s.role)
+	text, advice := connect.OneLine(err), adviceFor(err, s.role)
 	if advice == "" {
 		return text
 	}

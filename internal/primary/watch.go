@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/report"
 )
@@ -91,7 +91,7 @@ func (w *Watch) Run(ctx context.Context) {
 		asking.Go(func() { w.ask(ctx, i) })
 	}
 	asking.Go(func() {
-		if fresh.Rest(ctx, patience, nil); ctx.Err() == nil {
+		if connect.Sleep(ctx, patience, nil); ctx.Err() == nil {
 			w.learn(func() change { return w.topology.settle() })
 		}
 	})
@@ -124,12 +124,12 @@ func (w *Watch) ask(ctx context.Context, host int) {
 // hosts that contradict each other are not asked without a pause.
 func (w *Watch) rest(ctx context.Context) {
 	shortest := w.settings.Pause / hurry
-	fresh.Rest(ctx, fresh.About(shortest), nil)
+	connect.Sleep(ctx, connect.About(shortest), nil)
 	w.mu.Lock()
 	found, changed := w.primary != nil, w.changed
 	w.mu.Unlock()
 	if found {
-		fresh.Rest(ctx, w.settings.Pause-shortest, changed)
+		connect.Sleep(ctx, w.settings.Pause-shortest, changed)
 	}
 }
 

@@ -2,8 +2,6 @@ package report
 
 import (
 	"time"
-
-	"pgflurry/internal/report/histogram"
 )
 
 // Answers counts what was answered from memory, and what could not be.
@@ -18,7 +16,7 @@ type Answers struct {
 	Declined map[string]int64
 	// Waits is how long answers waited for their IDs and numbers. Most do not wait: the first bucket counts those. Each
 	// statement counts once. All statements of a batch wait together.
-	Waits histogram.Snapshot
+	Waits Snapshot
 }
 
 // Sessions counts the clients.
@@ -46,7 +44,7 @@ type Sessions struct {
 	// PostgreSQL's refusal, failed is everything else. A client that leaves without a byte has asked for nothing.
 	Logins map[string]int64
 	// LoginsIn is how long logins took, from accept to the first ReadyForQuery, with the time that the client takes.
-	LoginsIn histogram.Snapshot
+	LoginsIn Snapshot
 	// Relayed are bytes of sessions, without those of TLS, by direction: to_upstream, to_client. The latter includes
 	// the proxy's own replies.
 	Relayed map[string]int64
@@ -75,7 +73,7 @@ type IDDatabase struct {
 	Logins map[string]int64
 	// LoginsIn is how long logins took, from the startup packet to the first ReadyForQuery, with the time that the
 	// client takes.
-	LoginsIn histogram.Snapshot
+	LoginsIn Snapshot
 	IDs      int64 // given
 	Numbers  int64 // of tags, given
 	// ByKind are the statements that gave them, by form, as in Answers.
@@ -116,7 +114,7 @@ type Upstreams struct {
 	// Connects are attempts to reach upstream for a session, ok or failed, including the TLS handshake. ConnectsIn has
 	// the durations of those that succeeded.
 	Connects   map[string]int64
-	ConnectsIn histogram.Snapshot
+	ConnectsIn Snapshot
 	// Hosts are set if only the primary among them gets connections; nil: any host may get some.
 	Hosts []UpstreamHost
 	Since time.Time // since when the present primary is known; zero: there is none

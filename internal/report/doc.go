@@ -4,6 +4,8 @@
 //	state.go     State, the whole; namespace, databases, segments, certificates
 //	lease.go     the worker that the node holds, its clock, the worker table
 //	clients.go   clients, the ID database, the upstream
+//	histogram.go durations in fixed buckets, which rooms count and admin writes as metrics
+//	recent.go    a value that is made at most once in its time, for many who ask
 //
 // A value of this package never changes after it was handed out.
 package report

@@ -2,8 +2,6 @@ package report
 
 import (
 	"time"
-
-	"pgflurry/internal/report/histogram"
 )
 
 // Lease is the worker that the node holds.
@@ -34,7 +32,7 @@ type Lease struct {
 
 	Renewals         map[string]int64 // by result: ok, unknown, refused, lost
 	Acquisitions     map[string]int64 // by result: ok, unknown, refused
-	RenewalDurations histogram.Snapshot
+	RenewalDurations Snapshot
 }
 
 // Clock compares the clock of IDs with others.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease/acknowledge"
 )
 
 // Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
 // trip on an open connection. After any outcome except a clean acknowledgement the next call opens another. So does a
-// call when the connection is old (package fresh).
+// call when the connection is old (package connect).
 type Postgres struct{ writer *acknowledge.Writer }
 
 // closedForGood is the SQLSTATE of a database after "pgflurry close".
@@ -23,7 +23,7 @@ const closedForGood = "SNF04"
 
 // NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE
 // on pgflurry.segment.
-func NewPostgres(config *pgconn.Config, rules fresh.Rules) *Postgres {
+func NewPostgres(config *pgconn.Config, rules connect.Rules) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config, rules)}
 }
 

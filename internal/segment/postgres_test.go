@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -21,7 +21,7 @@ func TestInvariant2AFetchIsOnlyAcknowledgedCleanly(t *testing.T) {
 			spoiled, good := scripted.Clean(taken...), scripted.Clean(taken...)
 			c.Spoil(&spoiled)
 			config, connections := scripted.Server(t, &spoiled, &good)
-			store := NewPostgres(config, fresh.Rules{})
+			store := NewPostgres(config, connect.Rules{})
 			defer store.Close()
 			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) ||
 				errors.Is(err, ErrExhausted) {
@@ -52,7 +52,7 @@ func TestInvariant2ABlockThatWasNotAskedForIsUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			odd, good := scripted.Clean(row...), scripted.Clean(taken...)
 			config, connections := scripted.Server(t, &odd, &good)
-			store := NewPostgres(config, fresh.Rules{})
+			store := NewPostgres(config, connect.Rules{})
 			defer store.Close()
 			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) ||
 				errors.Is(err, ErrExhausted) {
@@ -71,7 +71,7 @@ func TestATagWithoutARowOneAtItsEndAndOneThatFellBackAreCleanAnswers(t *testing.
 	behind := scripted.Clean("here", "order", "5000", "2000", "6001", "NULL")
 	raised := scripted.Clean("here", "order", "5000", "2000", "6001", "10001")
 	config, connections := scripted.Server(t, &missing, &full, &behind, &raised)
-	store := NewPostgres(config, fresh.Rules{})
+	store := NewPostgres(config, connect.Rules{})
 	defer store.Close()
 	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrUnknownTag) {
 		t.Errorf("error %v, expected %v", err, ErrUnknownTag)
@@ -99,7 +99,7 @@ func TestAnAnswerFromElsewhereIsCleanAndOneOfAStandbySaysNothing(t *testing.T) {
 	closed := scripted.Clean(taken...)
 	closed.Failure, closed.Status = &pgconn.PgError{Code: "SNF04", Message: "closed for good"}, 'E'
 	config, connections := scripted.Server(t, &moved, &movedRows, &standby, &closed)
-	store := NewPostgres(config, fresh.Rules{})
+	store := NewPostgres(config, connect.Rules{})
 	defer store.Close()
 	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrElsewhere) {
 		t.Errorf("error %v, expected %v", err, ErrElsewhere)

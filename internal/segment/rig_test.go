@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 )
 
 // table is pgflurry.segment in memory, shared by all stores that it opens.
@@ -134,7 +134,7 @@ type running struct {
 	*Source
 	t         *testing.T
 	log       *journal
-	suspicion *fresh.Suspicion
+	suspicion *connect.Suspicion
 	stop      func()
 }
 
@@ -148,7 +148,7 @@ func start(t *testing.T, of *table) *running {
 // startOver starts a source without saying where its numbers come from.
 func startOver(t *testing.T, open func() Store) *running {
 	t.Helper()
-	r := &running{t: t, log: &journal{}, suspicion: new(fresh.Suspicion)}
+	r := &running{t: t, log: &journal{}, suspicion: new(connect.Suspicion)}
 	source, err := New(Settings{
 		Open: open, Suspicion: r.suspicion,
 		Log: slog.New(slog.NewTextHandler(r.log, nil)),

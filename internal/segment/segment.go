@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/logs"
 )
 
@@ -19,7 +19,7 @@ type Settings struct {
 	// Required.
 	Open func() Store
 	// Suspicion is raised when another database answers than before, so that others look. Nil: nobody looks.
-	Suspicion *fresh.Suspicion
+	Suspicion *connect.Suspicion
 	// Now is a monotonic clock, from any origin; the process's own if nil.
 	Now func() time.Duration
 	// MaxTags limits the tags in use at once; 10,000 if zero.
@@ -47,7 +47,7 @@ const (
 // Source gives the numbers of the tags of one table. Its methods are safe for concurrent use.
 type Source struct {
 	open      func() Store
-	suspicion *fresh.Suspicion
+	suspicion *connect.Suspicion
 	now       func() time.Duration
 	maxTags   int
 	log       *slog.Logger
@@ -93,7 +93,7 @@ func New(s Settings) (*Source, error) {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
 	if s.Suspicion == nil {
-		s.Suspicion = new(fresh.Suspicion)
+		s.Suspicion = new(connect.Suspicion)
 	}
 	source := &Source{
 		open: s.Open, suspicion: s.Suspicion, now: s.Now, maxTags: s.MaxTags, log: s.Log,

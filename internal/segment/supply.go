@@ -3,7 +3,7 @@ package segment
 import (
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/report"
 )
 
@@ -137,7 +137,7 @@ func (s *supply) step(least int64) {
 func (s *supply) failed(why error, at time.Duration) {
 	s.fetching, s.why = false, why
 	s.failures++
-	s.rest = at + fresh.Doubled(firstRest, longestRest, s.failures)
+	s.rest = at + connect.Doubled(firstRest, longestRest, s.failures)
 }
 
 // forget drops everything about the row of the tag. Another row may begin anywhere. A fetch that is under way stays.

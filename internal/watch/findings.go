@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pgflurry/internal/fault"
-	"pgflurry/internal/fault/hint"
 	"pgflurry/internal/logs"
 )
 
@@ -74,7 +73,7 @@ func (l *findings) report(f finding) {
 		due = last.Right(f.kind)
 	}
 	if due {
-		fields = append(append(fields, logs.Fields(lasted)...), hint.Fields(f.hint)...)
+		fields = append(append(fields, logs.Fields(lasted)...), fault.HintField(f.hint)...)
 		l.log.Log(context.Background(), level, f.what, fields...)
 	}
 }

@@ -7,9 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 )
 
 // meaning is what a failed question says about a database.
@@ -21,11 +20,11 @@ const (
 	away                   // nothing is there, or not yet
 )
 
-// meaningOf classifies the errors of fresh.Asker.
+// meaningOf classifies the errors of connect.Asker.
 func meaningOf(err error) meaning {
 	var said *pgconn.PgError
-	var login *fresh.LoginError
-	var broken *fresh.BrokenError
+	var login *connect.LoginError
+	var broken *connect.BrokenError
 	switch {
 	case errors.As(err, &said):
 		return meaningOfCode(said.Code)
@@ -50,7 +49,7 @@ func meaningOfCode(code string) meaning {
 	return refused
 }
 
-// Away says whether an error of a fresh.Asker means that no PostgreSQL is there, or not yet.
+// Away says whether an error of a connect.Asker means that no PostgreSQL is there, or not yet.
 func Away(err error) bool { return meaningOf(err) == away }
 
 // lookHint says what to do about a database whose look fails.
@@ -59,11 +58,11 @@ func lookHint(err error) string {
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
 		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
 	}
-	if connstring.NobodyThere(err) { // a URL is expected of the lease database alone
+	if connect.NobodyThere(err) { // a URL is expected of the lease database alone
 		return "Is PostgreSQL running there? --upstream says where: HOST:PORT, or a Unix socket."
 	}
-	if advice := hint.Of(connstring.Explain(err)); advice != "" {
+	if advice := fault.HintOf(connect.Explain(err)); advice != "" {
 		return advice
 	}
-	return hint.Of(err)
+	return fault.HintOf(err)
 }

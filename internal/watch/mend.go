@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -44,7 +44,7 @@ func (m *mender) mend(ctx context.Context, conn *pgx.Conn) {
 	case err != nil:
 		m.found.report(finding{
 			about: aboutSequences, what: "sequences of next_snowflake() that cannot be read could not be made anew",
-			why: err.Error(), hint: hint.Of(err), fault: slog.LevelWarn,
+			why: err.Error(), hint: fault.HintOf(err), fault: slog.LevelWarn,
 		})
 	default:
 		m.found.right(aboutSequences)

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 //go:embed has_database.sql
@@ -119,7 +119,7 @@ func (s *Server) meet(ctx context.Context, conn *pgx.Conn, strict bool, found *f
 
 // hidesOne is the error of an ID database that hides a real one from sessions.
 func hidesOne(name string) error {
-	return hint.With(fmt.Errorf("--id-database is %s, but the server has a database of that name: "+
+	return fault.WithHint(fmt.Errorf("--id-database is %s, but the server has a database of that name: "+
 		"its clients would not reach it", name),
 		"Choose another name for --id-database, or rename that database.")
 }
@@ -132,7 +132,7 @@ func (s *Server) reportHidden(real bool, found *findings) {
 		err := hidesOne(s.name)
 		found.report(finding{
 			about: aboutHidden, what: "a real database cannot be reached through the proxy", why: err.Error(),
-			hint: hint.Of(err), fault: slog.LevelError,
+			hint: fault.HintOf(err), fault: slog.LevelError,
 		})
 	case s.forget(found.database):
 		found.report(finding{about: aboutHidden, what: "the real database with the name of --id-database is gone"})

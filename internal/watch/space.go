@@ -6,8 +6,7 @@ import (
 	"maps"
 	"sync"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 )
 
@@ -17,7 +16,7 @@ type wrongDatabase struct{ error }
 func (e *wrongDatabase) Unwrap() error { return e.error }
 
 // Outcome says that the database is not what the namespace needs.
-func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
+func (e *wrongDatabase) Kind() fault.Kind { return fault.NotInPlace }
 
 // A space is the ID space that all databases must be part of, and which of them has which function worker.
 type space struct {
@@ -42,7 +41,7 @@ func (s *space) forget(l *Listing) {
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
 func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 	if ns.ID != s.home.ID {
-		return &wrongDatabase{hint.With(
+		return &wrongDatabase{fault.WithHint(
 			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
 				"their IDs may repeat each other's", l.name, ns.ID, s.home.ID),
 			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
@@ -51,7 +50,7 @@ func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if taken := s.take(l, ns.FunctionWorker); taken != "" {
-		return &wrongDatabase{hint.With(errors.New(taken),
+		return &wrongDatabase{fault.WithHint(errors.New(taken),
 			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
 				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/namespace"
 )
@@ -47,7 +47,7 @@ type Settings struct {
 	Server *Server
 	// Rules of the connections. Their clock, log and reminders are the watch's, too: Now, Log and Suspicion are
 	// required.
-	Rules fresh.Rules
+	Rules connect.Rules
 	// Wall dates judgements. Required.
 	Wall func() time.Time
 	// Look is the pause between two looks; 2 s if zero.
@@ -102,7 +102,7 @@ type databaseWatch struct {
 	*Listing
 	settings *Settings
 	ids      *space
-	asker    *fresh.Asker
+	asker    *connect.Asker
 	places   places
 	found    *findings
 	mender   mender
@@ -122,7 +122,7 @@ func (w *Watch) of(l *Listing) *databaseWatch {
 	rules.Log = rules.Log.With("database", l.name)
 	found := newFindings(l.name, s.Rules.Log, rules.Now, cmp.Or(rules.Remind, logs.RemindEvery))
 	return &databaseWatch{
-		Listing: l, settings: s, ids: w.ids, asker: fresh.NewAsker(there, s.Timeout, rules),
+		Listing: l, settings: s, ids: w.ids, asker: connect.NewAsker(there, s.Timeout, rules),
 		found: found, mender: mender{found: found}, permit: l.permit,
 	}
 }
@@ -142,8 +142,8 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 			d.unanswered(err)
 		}
 		shortest := min(d.settings.Look, leastLook)
-		fresh.Rest(ctx, shortest, nil)
-		fresh.Rest(ctx, fresh.About(d.settings.Look-shortest), suspected)
+		connect.Sleep(ctx, shortest, nil)
+		connect.Sleep(ctx, connect.About(d.settings.Look-shortest), suspected)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -18,8 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/namespace"
 	"pgflurry/tests/support/scripted"
 )
@@ -35,8 +34,8 @@ func settingsOf(t *testing.T, config *pgx.ConnConfig) (Settings, *bytes.Buffer) 
 	log, start := &bytes.Buffer{}, time.Now()
 	return Settings{
 		Databases: listOf(t, "app"), Config: config, Wall: time.Now,
-		Rules: fresh.Rules{
-			Suspicion: new(fresh.Suspicion), Log: slog.New(slog.NewTextHandler(log, nil)),
+		Rules: connect.Rules{
+			Suspicion: new(connect.Suspicion), Log: slog.New(slog.NewTextHandler(log, nil)),
 			Now: func() time.Duration { return time.Since(start) },
 		},
 	}, log
@@ -52,15 +51,15 @@ func watchOf(s Settings) (*databaseWatch, *levels) {
 
 func someConfig(t *testing.T, address string) *pgx.ConnConfig {
 	t.Helper()
-	config, err := connstring.Parse("lease-database", "postgres://u@"+address+"/app?sslmode=disable")
+	config, err := connect.Parse("lease-database", "postgres://u@"+address+"/app?sslmode=disable")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
 }
 
-func login(err error) error  { return &fresh.LoginError{Cause: err} }
-func broken(err error) error { return &fresh.BrokenError{Cause: err} }
+func login(err error) error  { return &connect.LoginError{Cause: err} }
+func broken(err error) error { return &connect.BrokenError{Cause: err} }
 
 func TestInvariant1WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 	said := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
@@ -182,7 +181,7 @@ func TestWhatIsWrongIsLoggedOnceAndAgainEachMinuteWithHowLongItHasLasted(t *test
 				t.Errorf("after %v there are %d lines, expected %d with %q:\n%s", time.Since(began), n, want, text, log)
 			}
 		}
-		wrong := &fresh.LoginError{
+		wrong := &connect.LoginError{
 			Cause: &pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"},
 		}
 		for range 60 {

@@ -2,7 +2,7 @@ package idserver
 
 import (
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/internal/origin"
+	"pgflurry/proxy/internal/admission"
 	"pgflurry/proxy/internal/wire"
 )
 
@@ -11,7 +11,7 @@ func (v *Server) newLogin(s *session) *login {
 	s.in.SetMax(maxLogin)
 	return &login{
 		conditions: &v.conditions, accounts: v.settings.Accounts, attempts: v.attempts, binder: &v.binder, now: v.now,
-		conn: s.conn, in: s.in, to: s.ToClient, from: origin.Of(s.conn.RemoteAddr()),
+		conn: s.conn, in: s.in, to: s.ToClient, from: admission.Origin(s.conn.RemoteAddr()),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pgflurry/internal/report/recent"
+	"pgflurry/internal/report"
 )
 
 // Table is a table of the console: rows of text, each as long as Columns.
@@ -26,7 +26,7 @@ type Topic struct {
 // console has the tables of SHOW, for all sessions.
 type console struct {
 	topics   map[string]Topic // by the word, in upper case
-	tables   map[string]*recent.Value[Table]
+	tables   map[string]*report.Recent[Table]
 	sessions func(user string) Table // as a user may see it
 }
 
@@ -34,9 +34,9 @@ type console struct {
 const tableEvery = 10 * time.Millisecond
 
 func newConsole(topics map[string]Topic, sessions func(user string) Table) *console {
-	c := &console{topics, make(map[string]*recent.Value[Table], len(topics)), sessions}
+	c := &console{topics, make(map[string]*report.Recent[Table], len(topics)), sessions}
 	for word, topic := range topics {
-		c.tables[word] = recent.New(tableEvery, topic.Table)
+		c.tables[word] = report.NewRecent(tableEvery, topic.Table)
 	}
 	return c
 }
@@ -54,7 +54,7 @@ func (c *console) Show(word, user string) (columns []string, rows [][]string, kn
 		if table == nil {
 			return nil, nil, false
 		}
-		t = table.Fresh()
+		t = table.Anew()
 	}
 	return t.Columns, t.Rows, true
 }

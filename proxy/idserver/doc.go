@@ -20,7 +20,7 @@
 //	errors.go    errors that end a session or refuse a login
 //
 // Below idserver nothing does I/O. Package command reads SQL. Package state has what a session keeps, and runs what
-// needs no ID. Package attempts limits wrong passwords. Package
+// needs no ID. attempts.go limits wrong passwords. Package
 // proxy/wire writes rows of IDs.
 //
 // # States

@@ -14,7 +14,7 @@ import (
 
 	"pgflurry/internal/account"
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/attempts"
+
 	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/pgtls"
@@ -52,7 +52,7 @@ func refuseWith(r result, p fault.Error) error { return refuse(r, p, p.Error) }
 type login struct {
 	*conditions
 	accounts func() *account.List
-	attempts *attempts.Attempts
+	attempts *attempts
 	binder   *scram.Binder
 	now      func() time.Time
 

@@ -11,9 +11,8 @@ import (
 	"pgflurry/internal/account"
 	"pgflurry/internal/draw"
 	"pgflurry/internal/fault"
-	"pgflurry/internal/report/histogram"
-	"pgflurry/internal/report/recent"
-	"pgflurry/proxy/idserver/attempts"
+	"pgflurry/internal/report"
+
 	"pgflurry/proxy/idserver/state"
 	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/internal/frontend"
@@ -64,12 +63,12 @@ type Server struct {
 	register   frontend.Registry[*session]
 	slots      slots
 	lastPID    atomic.Uint32
-	attempts   *attempts.Attempts
+	attempts   *attempts
 	binder     scram.Binder
 	database   state.Database
-	shown      *recent.Value[shown] // of SHOW SESSIONS
+	shown      *report.Recent[shown] // of SHOW SESSIONS
 	logins     [results]atomic.Int64
-	loginTimes *histogram.Histogram
+	loginTimes *report.Histogram
 }
 
 // New checks the settings and returns a Server without sessions.
@@ -85,12 +84,12 @@ func New(s Settings) (*Server, error) {
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), source: source{s.IDs, s.Segments, s.Unavailable},
 		now: time.Now, slots: slots{ofUser: make(map[string]int)},
-		attempts: attempts.New(time.Now()), loginTimes: frontend.NewTimes(),
+		attempts: newAttempts(time.Now()), loginTimes: frontend.NewTimes(),
 	}
 	v.register.Begin()
 	v.draining = &v.register.Draining
 	v.lastPID.Store(rand.Uint32())
-	v.shown = recent.New(time.Second, v.show)
+	v.shown = report.NewRecent(time.Second, v.show)
 	v.database = state.Database{Name: s.Database, Console: newConsole(s.Console, v.sessionsTable)}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
@@ -296,7 +296,7 @@ func TestDownAfterAReseedFitsOnAScreen(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
+	store := lease.NewPostgres(&conn.Config().Config, connect.Rules{})
 	defer store.Close()
 	if _, err := store.Reseed(within(t)); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
 )
@@ -251,7 +251,7 @@ func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	_, err := migrations.Down(server.Within(t), url, false)
-	if err == nil || !strings.Contains(err.Error(), "segment (1)") || hint.Of(err) == "" {
+	if err == nil || !strings.Contains(err.Error(), "segment (1)") || fault.HintOf(err) == "" {
 		t.Fatalf("down with a tag: %v", err)
 	}
 	server.Exec(t, url, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")

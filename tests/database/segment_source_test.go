@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/segment"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/server"
@@ -20,7 +20,7 @@ func source(t testing.TB, url string) (s *segment.Source, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func() segment.Store { return segment.NewPostgres(config, fresh.Rules{}) }
+	open := func() segment.Store { return segment.NewPostgres(config, connect.Rules{}) }
 	s, err = segment.New(segment.Settings{Open: open})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/postgres"
 	"pgflurry/tests/support/server"
@@ -52,7 +52,7 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 		config.DialFunc = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, fmt.Sprint("127.0.0.1:", port.Load()))
 		}
-		s := lease.NewPostgres(config, fresh.Rules{})
+		s := lease.NewPostgres(config, connect.Rules{})
 		t.Cleanup(s.Close)
 		return s
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
@@ -81,7 +81,7 @@ func (r *room) store(url string) *lease.Postgres {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	store := lease.NewPostgres(config, fresh.Rules{})
+	store := lease.NewPostgres(config, connect.Rules{})
 	r.t.Cleanup(store.Close)
 	return store
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
@@ -166,8 +166,8 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 				t.Errorf("%s: no %q in:\n%s", name, text, said)
 			}
 		}
-		if outcome.Of(err) != outcome.Usage {
-			t.Errorf("%s: the exit code is %d, expected 2", name, outcome.Of(err))
+		if fault.KindOf(err) != fault.Usage {
+			t.Errorf("%s: the exit code is %d, expected 2", name, fault.KindOf(err))
 		}
 	}
 	if server.Value[bool](t, server.Connect(t, empty), "SELECT to_regnamespace('pgflurry') IS NOT NULL") {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/tests/support/rows"
 )
@@ -105,7 +105,7 @@ func (h *history) start(node string) *process {
 	config := connection.Copy()
 	config.DialFunc = dialer(p)
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
-	store := lease.NewPostgres(config, fresh.Rules{
+	store := lease.NewPostgres(config, connect.Rules{
 		Age: window, Now: p.clock.Monotonic, Jitter: func() float64 { return h.jitter },
 	})
 	p.keeper, err = lease.NewKeeper(lease.Settings{

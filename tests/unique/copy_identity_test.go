@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
@@ -30,7 +30,7 @@ func (s *story) judged(url string) (by map[string]bool) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	store := lease.NewPostgres(&conn.Config().Config, fresh.Rules{})
+	store := lease.NewPostgres(&conn.Config().Config, connect.Rules{})
 	defer store.Close()
 	_, err = store.Acquire(server.Within(s),
 		lease.Request{Namespace: row.ID, Owner: "5f0c3a52-0f0f-4c0c-8c0c-000000000001", Node: "n", Window: 1000})

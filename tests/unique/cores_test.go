@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
@@ -84,7 +84,7 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 		}
 		s := settings
 		s.Namespace, s.Clock, s.Issuer, s.Node = space.ID, clock, c.generator, fmt.Sprint("node ", i)
-		s.Store = briefStore{lease.NewPostgres(config, fresh.Rules{}), turns}
+		s.Store = briefStore{lease.NewPostgres(config, connect.Rules{}), turns}
 		if c.keeper, err = lease.NewKeeper(s); err != nil {
 			r.t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 	"pgflurry/migrations"
@@ -83,7 +83,7 @@ func (h *house) start(node, url string) *instance {
 		h.t.Fatal(err)
 	}
 	c.keeper, err = lease.NewKeeper(lease.Settings{
-		Namespace: h.namespace.ID, Store: lease.NewPostgres(config, fresh.Rules{}), Issuer: c.ids, Clock: clock,
+		Namespace: h.namespace.ID, Store: lease.NewPostgres(config, connect.Rules{}), Issuer: c.ids, Clock: clock,
 		Node: node, Wait: c.wait,
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *house) start(node, url string) *instance {
 
 // wait is the keeper's wait. While the core is asleep it does not end.
 func (c *instance) wait(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
-	suspected := fresh.Rest(ctx, d, woken)
+	suspected := connect.Sleep(ctx, d, woken)
 	select {
 	case <-c.asleep:
 		<-ctx.Done()

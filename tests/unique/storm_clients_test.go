@@ -89,7 +89,7 @@ func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 	}()
 	ids := make([]int64, 0, 10_000)
 	for ctx.Err() == nil {
-		conn, err := connect(ctx, url())
+		conn, err := open(ctx, url())
 		if err != nil {
 			s.broken.Add(1)
 			if kind == ofIDs {
@@ -116,7 +116,7 @@ func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 	}
 }
 
-func connect(ctx context.Context, url string) (*pgconn.PgConn, error) {
+func open(ctx context.Context, url string) (*pgconn.PgConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return pgconn.Connect(ctx, url)

@@ -13,8 +13,7 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/suites/inprocess"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // runCommand runs the command inprocess with these flags.
@@ -136,7 +135,7 @@ func TestTablesAndChartsOfARunAreMadeAgainWithoutMeasuring(t *testing.T) {
 		"no such file": {filepath.Join(first, "none"), "--out", again},
 	} {
 		if err := redraw(args...); err == nil || !strings.Contains(err.Error(), what) ||
-			outcome.Of(err) != outcome.Usage {
+			fault.KindOf(err) != fault.Usage {
 			t.Errorf("%v: error %v; expected %q", args, err, what)
 		}
 	}
@@ -161,9 +160,10 @@ func TestARunIsComparedWithAnOlderOneOfItsKindOrRefusedBeforeItsFirstTurn(t *tes
 	} {
 		var progress bytes.Buffer
 		err := runCommand(t.Context(), append(append(short, flags...), "--compare", older), io.Discard, &progress)
-		if err == nil || !strings.Contains(err.Error(), what) || outcome.Of(err) != outcome.Usage ||
-			hint.Of(err) == "" || progress.Len() > 0 {
-			t.Errorf("%v: error %v (hint %q), turns %q; expected %q", flags, err, hint.Of(err), progress.String(), what)
+		if err == nil || !strings.Contains(err.Error(), what) || fault.KindOf(err) != fault.Usage ||
+			fault.HintOf(err) == "" || progress.Len() > 0 {
+			t.Errorf("%v: error %v (hint %q), turns %q; expected %q",
+				flags, err, fault.HintOf(err), progress.String(), what)
 		}
 	}
 }
@@ -226,8 +226,9 @@ func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 	}
 	for _, bad := range []string{"more", "--more"} {
 		err := runCommand(t.Context(), []string{bad}, io.Discard, io.Discard)
-		if outcome.Of(err) != outcome.Usage || !strings.Contains(hint.Of(err), `"pgflurry-bench inprocess --help"`) {
-			t.Errorf("%s: %v; hint: %s", bad, err, hint.Of(err))
+		if fault.KindOf(err) != fault.Usage ||
+			!strings.Contains(fault.HintOf(err), `"pgflurry-bench inprocess --help"`) {
+			t.Errorf("%s: %v; hint: %s", bad, err, fault.HintOf(err))
 		}
 	}
 }

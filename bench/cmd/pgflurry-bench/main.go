@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 func main() {
@@ -19,10 +18,10 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "pgflurry-bench: "+err.Error())
-		if advice := hint.Of(err); advice != "" {
+		if advice := fault.HintOf(err); advice != "" {
 			fmt.Fprintln(os.Stderr, "hint: "+advice)
 		}
-		os.Exit(int(outcome.Of(err)))
+		os.Exit(int(fault.KindOf(err)))
 	}
 }
 
@@ -48,11 +47,11 @@ func newRoot() *cobra.Command {
 }
 
 // usage marks an error of the user: the same call will fail again.
-func usage(err error) error { return outcome.As(outcome.Usage, err) }
+func usage(err error) error { return fault.WithKind(fault.Usage, err) }
 
 // misuse is a usage error with a hint: see the help of the command.
 func misuse(cmd *cobra.Command, err error) error {
-	return usage(hint.With(err, fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
+	return usage(fault.WithHint(err, fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

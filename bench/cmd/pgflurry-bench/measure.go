@@ -17,7 +17,7 @@ import (
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/bench/trial"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/fault"
 )
 
 // measurement is common to all commands: flags, private servers, turns, table and files.
@@ -191,7 +191,7 @@ func (m *measurement) start(
 	if m.running.Postgres.URL != "" {
 		on, err := servers.Running(ctx, m.running)
 		if err != nil || what.cleanUp == nil {
-			return on, nothing, outcome.As(outcome.Unreachable, err)
+			return on, nothing, fault.WithKind(fault.Unreachable, err)
 		}
 		return on, func() error { return what.cleanUp(context.WithoutCancel(ctx), on) }, nil
 	}

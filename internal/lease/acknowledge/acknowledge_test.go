@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"go.uber.org/goleak"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/tests/support/scripted"
 )
 
@@ -24,7 +24,7 @@ const aWrite = "the scripted server does not read it"
 func TestTheRowOfACleanExchangeIsAcknowledged(t *testing.T) {
 	x := scripted.Clean("70000", "NULL", "t", "1500", "NULL", "name")
 	config, _ := scripted.Server(t, &x)
-	w := NewWriter(config, fresh.Rules{})
+	w := NewWriter(config, connect.Rules{})
 	defer w.Close()
 	row, err := w.Write(t.Context(), aWrite, Text("a"), Number(-5), nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestInvariant1AnythingButACleanAcknowledgementIsUnknownAndClosesTheConnecti
 			spoiled, good := scripted.Clean("1"), scripted.Clean("2")
 			c.Spoil(&spoiled)
 			config, connections := scripted.Server(t, &spoiled, &good)
-			w := NewWriter(config, fresh.Rules{})
+			w := NewWriter(config, connect.Rules{})
 			defer w.Close()
 			if row, err := w.Write(t.Context(), aWrite); err == nil ||
 				!strings.Contains(err.Error(), "outcome unknown") {
@@ -66,7 +66,7 @@ func TestInvariant1AnythingButACleanAcknowledgementIsUnknownAndClosesTheConnecti
 func TestCleanExchangesShareOneConnection(t *testing.T) {
 	first, second := scripted.Clean("1"), scripted.Clean("2")
 	config, connections := scripted.Server(t, &first, &second)
-	w := NewWriter(config, fresh.Rules{})
+	w := NewWriter(config, connect.Rules{})
 	defer w.Close()
 	for range 2 {
 		if _, err := w.Write(t.Context(), aWrite); err != nil {
@@ -82,7 +82,7 @@ func TestAWriteAfterHalfAMinuteGoesOverANewConnectionAndNothingIsLeftOnTheOldOne
 	first, second := scripted.Clean("1"), scripted.Clean("2")
 	config, connections := scripted.Server(t, &first, &second)
 	var now time.Duration
-	w := NewWriter(config, fresh.Rules{Now: func() time.Duration { return now }})
+	w := NewWriter(config, connect.Rules{Now: func() time.Duration { return now }})
 	defer w.Close()
 	if _, err := w.Write(t.Context(), aWrite); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestAWriteGoesOverTheOldConnectionWhileTheServerTakesNoNewOne(t *testing.T)
 		return dial(ctx, network, address)
 	}
 	var now time.Duration
-	w := NewWriter(config, fresh.Rules{Now: func() time.Duration { return now }})
+	w := NewWriter(config, connect.Rules{Now: func() time.Duration { return now }})
 	defer w.Close()
 	for number := range int64(2) {
 		row, err := w.Write(t.Context(), aWrite)
@@ -145,7 +145,7 @@ func TestTheFATALThatEndsAConnectionIsTheError(t *testing.T) {
 func TestInvariant2AServerThatSaysNothingIsLeftAtTheDeadlineWithoutACancelRequest(t *testing.T) {
 	good := scripted.Clean("1")
 	config, connections := scripted.Server(t, nil, &good)
-	w := NewWriter(config, fresh.Rules{})
+	w := NewWriter(config, connect.Rules{})
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -162,7 +162,7 @@ func TestInvariant2AServerThatSaysNothingIsLeftAtTheDeadlineWithoutACancelReques
 
 func TestCancellingTheContextEndsAnExchange(t *testing.T) {
 	config, _ := scripted.Server(t, nil)
-	w := NewWriter(config, fresh.Rules{})
+	w := NewWriter(config, connect.Rules{})
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
@@ -176,7 +176,7 @@ func TestALockTimeoutIsToldApart(t *testing.T) {
 	x.Failure = &pgconn.PgError{Code: "55P03", Message: "canceling statement due to lock timeout"}
 	x.Status = 'E'
 	config, _ := scripted.Server(t, &x)
-	w := NewWriter(config, fresh.Rules{})
+	w := NewWriter(config, connect.Rules{})
 	defer w.Close()
 	if _, err := w.Write(t.Context(), aWrite); !errors.Is(err, ErrBlocked) {
 		t.Errorf("error %v, expected %v", err, ErrBlocked)

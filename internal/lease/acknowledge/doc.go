@@ -10,8 +10,8 @@
 // An acknowledgement depends on settings, above all on synchronous_commit. The transaction sets them itself
 // (settings.sql), so the settings of a role, a database or a pooler do not matter.
 //
-// The connection is replaced between two writes once it is old (package fresh). So a write goes to the server to which
-// the address leads now. The next write begins only when the one before is over, so no two are under way.
+// The connection is replaced between two writes once it is old (package connect). So a write goes to the server to
+// which the address leads now. The next write begins only when the one before is over, so no two are under way.
 //
 // Package lease renews workers this way, and package segment reserves its blocks. Package account takes the settings
 // alone.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 )
 
 // A wire is one connection to the database, which this package drives itself after authentication. It sees every
@@ -29,9 +29,9 @@ type statement struct {
 // maxAnswer limits one message of the server, in bytes. Our rows have a dozen short columns.
 const maxAnswer = 1 << 20
 
-func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
+func open(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	config = config.Copy()
-	fresh.ShareTime(ctx, config)
+	connect.ShareTime(ctx, config)
 	pg, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 )
 
 var (
@@ -32,17 +32,17 @@ var ErrBlocked = errors.New("the row is locked by another session")
 const lockNotAvailable = "55P03"
 
 // Writer runs one write at a time. It works behind a pooler in transaction mode: it keeps one connection, uses unnamed
-// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. Package fresh
-// replaces that connection between two writes, once it is old. One goroutine uses a Writer.
-type Writer struct{ kept *fresh.Kept[*wire] }
+// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. Package
+// connect replaces that connection between two writes, once it is old. One goroutine uses a Writer.
+type Writer struct{ kept *connect.Kept[*wire] }
 
 // NewWriter makes a Writer for the database that config names; nothing is opened yet. If config names several hosts,
 // the Writer skips standbys. It copies config and uses its DialFunc.
-func NewWriter(config *pgconn.Config, rules fresh.Rules) *Writer {
+func NewWriter(config *pgconn.Config, rules connect.Rules) *Writer {
 	own := config.Copy()
-	fresh.PassOverStandbys(own)
-	login := func(ctx context.Context) (*wire, error) { return connect(ctx, own) }
-	return &Writer{kept: fresh.Keep(login, (*wire).close, rules)}
+	connect.PassOverStandbys(own)
+	login := func(ctx context.Context) (*wire, error) { return open(ctx, own) }
+	return &Writer{kept: connect.Keep(login, (*wire).close, rules)}
 }
 
 // Write runs one statement in a transaction of its own. It returns the row only if the write was cleanly acknowledged.

@@ -8,11 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
-	"pgflurry/internal/fault/hint"
-	"pgflurry/internal/fault/outcome"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/namespace"
@@ -49,16 +46,16 @@ func (s Settings) Find(ctx context.Context, failed func(error) error) (namespace
 			return ns, final
 		}
 		if due, lasted := failing.Wrong(err.Error(), s.Rules.Now()); due {
-			cause := connstring.Explain(err)
+			cause := connect.Explain(err)
 			fields := append([]any{"calls", s.Without, "cause", cause}, logs.Fields(lasted)...)
-			s.Log.Warn(fault.Of(fault.NoNamespace).Log, append(fields, hint.Fields(hint.Of(cause))...)...)
+			s.Log.Warn(fault.Of(fault.NoNamespace).Log, append(fields, fault.HintField(fault.HintOf(cause))...)...)
 		}
-		fresh.Rest(ctx, pause, nil)
+		connect.Sleep(ctx, pause, nil)
 	}
 }
 
 func (s Settings) read(ctx context.Context) (ns namespace.Namespace, err error) {
-	err = fresh.AskOnce(ctx, s.Lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+	err = connect.AskOnce(ctx, s.Lease, "", askTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
 		if ns, err = namespace.Read(ctx, conn); err != nil {
 			return err
 		}
@@ -83,7 +80,7 @@ func (s Settings) warnOfServer(ctx context.Context, conn *pgx.Conn, ns namespace
 	if proxies, err := namespace.Elsewhere(ctx, conn, s.Address); err == nil && len(proxies) > 0 {
 		fields = append(fields, "answers_elsewhere", strings.Join(proxies, "; "))
 	}
-	s.Log.Warn(fault.NewServer.Log, append(fields, hint.Fields(fault.NewServer.Hint)...)...)
+	s.Log.Warn(fault.NewServer.Log, append(fields, fault.HintField(fault.NewServer.Hint)...)...)
 }
 
 // agrees refuses settings that the namespace does not allow.
@@ -96,7 +93,7 @@ func (s Settings) agrees(ns namespace.Namespace) error {
 			"database", ns.Database)
 	}
 	if s.Window > ns.MaxWindow {
-		return outcome.As(outcome.Usage, hint.With(
+		return fault.WithKind(fault.Usage, fault.WithHint(
 			fmt.Errorf("%swindow is %v, but the namespace's max_window is %v; choose at most that",
 				s.Flag, s.Window, ns.MaxWindow),
 			fmt.Sprintf("Or raise it: pgflurry migrate up --database URL --max-window %v, whose help says "+
@@ -121,19 +118,19 @@ func (s Settings) workers(ns namespace.Namespace) (lease.Range, error) {
 	case ns.Region != nil && *ns.Region == *number:
 		return lease.Range{}, nil // the rows of a region are its only ones
 	case ns.Region != nil:
-		return lease.Range{}, hint.With(
+		return lease.Range{}, fault.WithHint(
 			fmt.Errorf("%sdatacenter is %d, but database %q is region %d of its ID space: it leases workers %v alone",
 				s.Flag, *number, ns.Database, *ns.Region, ns.Workers()),
 			fmt.Sprintf("Leave %sdatacenter out, or give a lease database of that region.", s.Flag))
 	case err != nil && ns.Layout.DatacenterBits > 0:
-		return lease.Range{}, hint.With(fmt.Errorf("%s%w", s.Flag, err),
+		return lease.Range{}, fault.WithHint(fmt.Errorf("%s%w", s.Flag, err),
 			"Choose one of these; a layout cannot change later.")
 	case err != nil:
-		return lease.Range{}, hint.With(fmt.Errorf("%s%w", s.Flag, err),
+		return lease.Range{}, fault.WithHint(fmt.Errorf("%s%w", s.Flag, err),
 			"A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. "+
 				"It cannot change later.")
 	case len(ns.Proxies().In(namespace.Range{Lowest: lowest, Highest: highest})) == 0:
-		return lease.Range{}, hint.With(fmt.Errorf("%sdatacenter %d has workers %d to %d, but workers %v are for "+
+		return lease.Range{}, fault.WithHint(fmt.Errorf("%sdatacenter %d has workers %d to %d, but workers %v are for "+
 			"functions of databases, and foreign are: %v",
 			s.Flag, *number, lowest, highest, ns.Functions, ns.Foreign),
 			"Choose a higher datacenter.")

@@ -7,9 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/generator"
-	"pgflurry/internal/connect/connstring"
-	"pgflurry/internal/connect/fresh"
-	"pgflurry/internal/fault/outcome"
+	"pgflurry/internal/connect"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
 )
@@ -28,7 +27,7 @@ type Settings struct {
 	FirstWindow time.Duration // the same right after an acquisition; 0: that of package lease
 	Datacenter  *int          // lease only workers of this datacenter; nil: any
 
-	Rules fresh.Rules                           // of its connections; Age and Now are set
+	Rules connect.Rules                         // of its connections; Age and Now are set
 	Clock func(unit time.Duration) *lease.Clock // makes the clock of IDs
 	Wall  func() time.Time                      // dates the end of the layout
 	Log   *slog.Logger
@@ -50,7 +49,7 @@ func (s Settings) New(ns namespace.Namespace) (*generator.Generator, *lease.Keep
 	}
 	workers, err := s.workers(ns)
 	if err != nil {
-		return nil, nil, outcome.As(outcome.Usage, err)
+		return nil, nil, fault.WithKind(fault.Usage, err)
 	}
 	rules := s.Rules.Named("lease")
 	// A renewal comes every 20 s. At half the age each goes over a new connection, and none trusts one for 40 s.
@@ -64,7 +63,7 @@ func (s Settings) New(ns namespace.Namespace) (*generator.Generator, *lease.Keep
 		Namespace: ns.ID, Store: store, Issuer: issuer, Clock: clock,
 		Node: s.Node, Address: s.Address, Version: s.Version, Range: workers,
 		Window: s.Window, FirstWindow: s.FirstWindow, Suspicion: rules.Suspicion, Log: s.Log,
-		Explain: connstring.Explain, Without: s.Without,
+		Without: s.Without,
 	})
 	return g, keeper, err
 }

@@ -4,12 +4,12 @@ import (
 	"strconv"
 
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
+
 	"pgflurry/proxy/statement"
 )
 
 // readDeclare reads what follows DECLARE.
-func readDeclare(r *tokens.Reader) (Command, error) {
+func readDeclare(r *tokens) (Command, error) {
 	name, err := r.Name()
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func readDeclare(r *tokens.Reader) (Command, error) {
 }
 
 // readFetch reads what follows FETCH or MOVE. Cursors only go forward: fetched rows are gone.
-func readFetch(r *tokens.Reader, move bool) (Command, error) {
+func readFetch(r *tokens, move bool) (Command, error) {
 	command := Fetch{Count: 1, Move: move}
 	// A cursor may have the name of a direction. The word is a direction if something follows that cannot follow a
 	// name.
@@ -71,7 +71,7 @@ func readFetch(r *tokens.Reader, move bool) (Command, error) {
 }
 
 // readCount reads the number of rows to fetch.
-func readCount(r *tokens.Reader) (int64, error) {
+func readCount(r *tokens) (int64, error) {
 	if r.Keyword("all") != "" {
 		return AllRows, nil
 	}
@@ -90,13 +90,13 @@ func readCount(r *tokens.Reader) (int64, error) {
 }
 
 // readClose reads what follows CLOSE.
-func readClose(r *tokens.Reader) (Command, error) {
+func readClose(r *tokens) (Command, error) {
 	name, all, err := r.NameOrAll()
 	return Close{name, all}, err
 }
 
 // readUnlisten reads what follows UNLISTEN.
-func readUnlisten(r *tokens.Reader) (Command, error) {
+func readUnlisten(r *tokens) (Command, error) {
 	if r.Mark('*') {
 		return Unlisten{}, nil
 	}

@@ -2,7 +2,7 @@
 // Query and Parse, and runs the commands.
 //
 //	text ─► read.go ─► statements ─► statement.Match ─► Draw
-//	                        └──────► tokens.Reader ─┬─► transaction, setting, cursor, prepared: the other commands
+//	                        └──────► tokens ─┬─► transaction, setting, cursor, prepared: the other commands
 //	                                                └─► query ─► select ─► operand, type: Select
 //
 //	query.go: the query of a statement: IDs, or a Select, which has no table
@@ -10,7 +10,7 @@
 //	function.go: what a SELECT may call
 //	value.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
 //
-// The grammar is functions over a tokens.Reader. No file needs one that needs it, directly or through others.
+// The grammar is functions over a tokens. No file needs one that needs it, directly or through others.
 //
 // A text becomes commands, or one error. The error has what a client may read: SQLSTATE, sentence, hint. If one
 // statement of a text has no answer, the whole text is refused before anything in it runs.

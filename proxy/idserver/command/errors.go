@@ -10,6 +10,8 @@ const (
 	codeParameterValue  = "22023"
 	codeText            = "22P02"
 	codeBinary          = "22P03"
+	codeSyntax          = "42601"
+	codeNameTooLong     = "42622"
 	codeNoObject        = "42704"
 	codeNoFunction      = "42883"
 	codeNoParameter     = "42P02"

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
 )
 
 // Environment is what a SELECT may ask of the session.
@@ -68,7 +67,7 @@ func noFunction(name string, types []uint32) fault.Error {
 	}
 	return fault.Errorf(codeNoFunction,
 		"No function matches the given name and argument types. You might need to add explicit type casts.",
-		"function %s(%s) does not exist", name, tokens.Quote(strings.Join(names, ", ")))
+		"function %s(%s) does not exist", name, quote(strings.Join(names, ", ")))
 }
 
 func currentSetting(env Environment, arguments []Value) (Value, error) {
@@ -84,7 +83,7 @@ func currentSetting(env Environment, arguments []Value) (Value, error) {
 	if len(arguments) > 1 && arguments[1].number != 0 {
 		return Null(Text), nil
 	}
-	return Value{}, fault.Errorf(codeNoObject, "", `unrecognized configuration parameter "%s"`, tokens.Quote(name))
+	return Value{}, fault.Errorf(codeNoObject, "", `unrecognized configuration parameter "%s"`, quote(name))
 }
 
 func setConfig(env Environment, arguments []Value) (Value, error) {

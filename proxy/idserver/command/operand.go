@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
+
 	"pgflurry/proxy/statement"
 )
 
@@ -17,7 +17,7 @@ type operand struct {
 	param int // 1 is $1; 0: it is a constant
 }
 
-func readOperand(r *tokens.Reader) (o operand, err error) {
+func readOperand(r *tokens) (o operand, err error) {
 	if r.Kind() != statement.KindParam {
 		o.value, err = readConstant(r)
 		return o, err
@@ -34,7 +34,7 @@ func readOperand(r *tokens.Reader) (o operand, err error) {
 }
 
 // readConstant reads a number, a string, NULL, TRUE or FALSE. A number is an integer if it fits, else a bigint.
-func readConstant(r *tokens.Reader) (v Value, err error) {
+func readConstant(r *tokens) (v Value, err error) {
 	switch r.Keyword("null", "true", "false") {
 	case "null":
 		return Null(Unknown), nil

@@ -1,12 +1,10 @@
 package command
 
-import "pgflurry/proxy/idserver/command/tokens"
-
 // maxArguments is PostgreSQL's limit for a function. Here it also holds for PREPARE and EXECUTE.
 const maxArguments = 100
 
 // readDiscard reads what follows DISCARD.
-func readDiscard(r *tokens.Reader) (Command, error) {
+func readDiscard(r *tokens) (Command, error) {
 	switch r.Keyword("all", "plans", "temp", "temporary", "sequences") {
 	case "all":
 		return Discard{"ALL"}, nil
@@ -21,7 +19,7 @@ func readDiscard(r *tokens.Reader) (Command, error) {
 }
 
 // readDeallocate reads what follows DEALLOCATE. A statement may have the name prepare.
-func readDeallocate(r *tokens.Reader) (Command, error) {
+func readDeallocate(r *tokens) (Command, error) {
 	if r.Keyword("prepare") != "" && r.Ended() {
 		return Deallocate{Name: "prepare"}, nil
 	}
@@ -30,7 +28,7 @@ func readDeallocate(r *tokens.Reader) (Command, error) {
 }
 
 // readPrepare reads what follows PREPARE.
-func readPrepare(r *tokens.Reader) (Command, error) {
+func readPrepare(r *tokens) (Command, error) {
 	if r.At("transaction") {
 		return nil, r.Refuse()
 	}
@@ -52,7 +50,7 @@ func readPrepare(r *tokens.Reader) (Command, error) {
 }
 
 // readTypes reads the names of types up to the closing bracket.
-func readTypes(r *tokens.Reader) (types []uint32, err error) {
+func readTypes(r *tokens) (types []uint32, err error) {
 	for {
 		oid := uint32(Unknown)
 		if r.Keyword("unknown") == "" {
@@ -74,7 +72,7 @@ func readTypes(r *tokens.Reader) (types []uint32, err error) {
 }
 
 // readExecute reads what follows EXECUTE.
-func readExecute(r *tokens.Reader) (Command, error) {
+func readExecute(r *tokens) (Command, error) {
 	name, err := r.Name()
 	if err != nil {
 		return nil, err

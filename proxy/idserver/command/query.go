@@ -1,12 +1,11 @@
 package command
 
 import (
-	"pgflurry/proxy/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
 // readQuery reads from SELECT to the end of the statement.
-func readQuery(r *tokens.Reader) (Query, error) {
+func readQuery(r *tokens) (Query, error) {
 	if !r.At("select") {
 		return nil, r.Refuse()
 	}

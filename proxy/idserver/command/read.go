@@ -1,7 +1,6 @@
 package command
 
 import (
-	"pgflurry/proxy/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
@@ -17,7 +16,7 @@ func Read(sql []byte) ([]Command, error) {
 	var commands []Command
 	scan := statement.Scan(sql)
 	for {
-		text, end, err := tokens.Cut(scan, sql)
+		text, end, err := cut(scan, sql)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +35,7 @@ func Read(sql []byte) ([]Command, error) {
 
 // readOne reads one statement. The text has at least one token, and no semicolon at its end.
 func readOne(text []byte) (Command, error) {
-	r := tokens.Read(text)
+	r := readTokens(text)
 	command, err := readCommand(r)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func readOne(text []byte) (Command, error) {
 }
 
 // readCommand reads a statement from its first word on.
-func readCommand(r *tokens.Reader) (Command, error) {
+func readCommand(r *tokens) (Command, error) {
 	if r.Kind() == '(' {
 		return nil, r.Refuse()
 	}
@@ -73,7 +72,7 @@ func readCommand(r *tokens.Reader) (Command, error) {
 }
 
 // readers read the commands after their first words. SELECT is not among them: it is read from that word on.
-var readers = map[string]func(*tokens.Reader) (Command, error){
+var readers = map[string]func(*tokens) (Command, error){
 	"begin":      readBegin,
 	"start":      readStart,
 	"commit":     readCommit,
@@ -90,8 +89,8 @@ var readers = map[string]func(*tokens.Reader) (Command, error){
 	"prepare":    readPrepare,
 	"execute":    readExecute,
 	"declare":    readDeclare,
-	"fetch":      func(r *tokens.Reader) (Command, error) { return readFetch(r, false) },
-	"move":       func(r *tokens.Reader) (Command, error) { return readFetch(r, true) },
+	"fetch":      func(r *tokens) (Command, error) { return readFetch(r, false) },
+	"move":       func(r *tokens) (Command, error) { return readFetch(r, true) },
 	"close":      readClose,
 	"unlisten":   readUnlisten,
 }

@@ -2,7 +2,7 @@ package command
 
 import (
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
+
 	"pgflurry/proxy/statement"
 )
 
@@ -41,7 +41,7 @@ func (s *Select) Rows() int {
 }
 
 // readSelectList reads from SELECT on.
-func readSelectList(r *tokens.Reader) (Query, error) {
+func readSelectList(r *tokens) (Query, error) {
 	r.Next()
 	s := &Select{}
 	for {
@@ -67,7 +67,7 @@ func readSelectList(r *tokens.Reader) (Query, error) {
 }
 
 // readTarget reads a column: a value, perhaps a cast, perhaps a label.
-func readTarget(r *tokens.Reader) (t target, err error) {
+func readTarget(r *tokens) (t target, err error) {
 	negative := r.Kind() == '-'
 	if t, err = readFunction(r); err == nil && t.function == "" {
 		t.label, t.operands = anonymous, make([]operand, 1)
@@ -83,7 +83,7 @@ func readTarget(r *tokens.Reader) (t target, err error) {
 }
 
 // readFunction reads a call or a keyword that stands for a value. The target has no function if something else is next.
-func readFunction(r *tokens.Reader) (t target, err error) {
+func readFunction(r *tokens) (t target, err error) {
 	if !r.IsWord() || r.At("null") || r.At("true") || r.At("false") {
 		return t, nil
 	}
@@ -120,7 +120,7 @@ func readFunction(r *tokens.Reader) (t target, err error) {
 }
 
 // readCast reads the type of a cast. A constant is cast at once, as PostgreSQL does.
-func (t *target) readCast(r *tokens.Reader) error {
+func (t *target) readCast(r *tokens) error {
 	oid, label, err := readTypeName(r)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (t *target) readCast(r *tokens.Reader) error {
 }
 
 // readLabel reads the label of a column if there is one.
-func (t *target) readLabel(r *tokens.Reader) (err error) {
+func (t *target) readLabel(r *tokens) (err error) {
 	switch {
 	case r.Keyword("as") != "": // then any word will do
 		if !r.IsWord() {

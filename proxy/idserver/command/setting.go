@@ -1,12 +1,11 @@
 package command
 
 import (
-	"pgflurry/proxy/idserver/command/tokens"
 	"pgflurry/proxy/statement"
 )
 
 // readSet reads what follows SET.
-func readSet(r *tokens.Reader) (Command, error) {
+func readSet(r *tokens) (Command, error) {
 	scope := r.Keyword("session", "local")
 	if scope == "session" {
 		switch r.Keyword("characteristics", "authorization") {
@@ -25,7 +24,7 @@ func readSet(r *tokens.Reader) (Command, error) {
 }
 
 // readCharacteristics reads what follows SET SESSION CHARACTERISTICS.
-func readCharacteristics(r *tokens.Reader) (Command, error) {
+func readCharacteristics(r *tokens) (Command, error) {
 	if err := r.Keywords("as", "transaction"); err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func readCharacteristics(r *tokens.Reader) (Command, error) {
 }
 
 // readAssignment reads a name and its value. Some names have a spelling of their own.
-func readAssignment(r *tokens.Reader, transaction bool) (Command, error) {
+func readAssignment(r *tokens, transaction bool) (Command, error) {
 	switch word := r.Keyword("transaction", "time", "names", "schema", "role", "constraints", "catalog", "xml"); word {
 	case "":
 		return readOrdinary(r)
@@ -65,7 +64,7 @@ func readAssignment(r *tokens.Reader, transaction bool) (Command, error) {
 }
 
 // readTransactionModes reads what follows SET TRANSACTION.
-func readTransactionModes(r *tokens.Reader, allowed bool) (Command, error) {
+func readTransactionModes(r *tokens, allowed bool) (Command, error) {
 	if !allowed || r.At("snapshot") {
 		return nil, r.Refuse()
 	}
@@ -77,7 +76,7 @@ func readTransactionModes(r *tokens.Reader, allowed bool) (Command, error) {
 }
 
 // readSpecial reads the value of a name with a spelling of its own. A role may be a word; all others are strings.
-func readSpecial(r *tokens.Reader, name string, byDefault bool) (Command, error) {
+func readSpecial(r *tokens, name string, byDefault bool) (Command, error) {
 	if byDefault {
 		r.Keyword("default")
 		return Set{Name: name, Default: true}, nil
@@ -93,7 +92,7 @@ func readSpecial(r *tokens.Reader, name string, byDefault bool) (Command, error)
 
 // readZone reads what follows SET TIME ZONE. The only bare words are UTC and GMT, because only PostgreSQL knows which
 // other words are keywords.
-func readZone(r *tokens.Reader) (Command, error) {
+func readZone(r *tokens) (Command, error) {
 	set := Set{Name: "timezone"}
 	switch {
 	case r.Keyword("default", "local") != "":
@@ -112,7 +111,7 @@ func readZone(r *tokens.Reader) (Command, error) {
 }
 
 // readOrdinary reads name {TO | =} values.
-func readOrdinary(r *tokens.Reader) (Command, error) {
+func readOrdinary(r *tokens) (Command, error) {
 	name, err := readSettingName(r)
 	if err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ func readOrdinary(r *tokens.Reader) (Command, error) {
 }
 
 // readValues reads the values for a name.
-func readValues(r *tokens.Reader, name string) (Command, error) {
+func readValues(r *tokens, name string) (Command, error) {
 	if r.Keyword("default") != "" {
 		return Set{Name: name, Default: true}, nil
 	}
@@ -148,7 +147,7 @@ func readValues(r *tokens.Reader, name string) (Command, error) {
 const maxSettingParts = 8
 
 // readSettingName reads a name with dots.
-func readSettingName(r *tokens.Reader) (string, error) {
+func readSettingName(r *tokens) (string, error) {
 	name, err := r.Name()
 	for parts := 1; err == nil && r.Mark('.'); parts++ {
 		if parts == maxSettingParts {
@@ -162,7 +161,7 @@ func readSettingName(r *tokens.Reader) (string, error) {
 }
 
 // readValue reads one value: a string, a word, a number.
-func readValue(r *tokens.Reader) (string, error) {
+func readValue(r *tokens) (string, error) {
 	if r.Kind() != statement.KindString && !isValueWord(r) {
 		return r.Signed()
 	}
@@ -172,24 +171,24 @@ func readValue(r *tokens.Reader) (string, error) {
 }
 
 // isValueWord says that the token is a name, or one of the few reserved words that may be a value.
-func isValueWord(r *tokens.Reader) bool {
+func isValueWord(r *tokens) bool {
 	return r.IsName() || r.At("true") || r.At("false") || r.At("on")
 }
 
 // readReset reads what follows RESET.
-func readReset(r *tokens.Reader) (Command, error) {
+func readReset(r *tokens) (Command, error) {
 	name, all, err := readSettingNamed(r)
 	return Reset{name, all}, err
 }
 
 // readShow reads what follows SHOW.
-func readShow(r *tokens.Reader) (Command, error) {
+func readShow(r *tokens) (Command, error) {
 	name, all, err := readSettingNamed(r)
 	return Show{name, all}, err
 }
 
 // readSettingNamed reads the name of a setting, or ALL, in the spellings of RESET and SHOW.
-func readSettingNamed(r *tokens.Reader) (name string, all bool, err error) {
+func readSettingNamed(r *tokens) (name string, all bool, err error) {
 	if r.Keyword("all") != "" {
 		return "", true, nil
 	}

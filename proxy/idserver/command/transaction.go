@@ -1,16 +1,14 @@
 package command
 
-import "pgflurry/proxy/idserver/command/tokens"
-
 // readBegin reads what follows BEGIN.
-func readBegin(r *tokens.Reader) (Command, error) {
+func readBegin(r *tokens) (Command, error) {
 	r.Keyword("work", "transaction")
 	modes, err := readModes(r, "transaction_")
 	return Begin{Modes: modes}, err
 }
 
 // readStart reads what follows START.
-func readStart(r *tokens.Reader) (Command, error) {
+func readStart(r *tokens) (Command, error) {
 	if err := r.Keywords("transaction"); err != nil {
 		return nil, err
 	}
@@ -19,7 +17,7 @@ func readStart(r *tokens.Reader) (Command, error) {
 }
 
 // readModes reads the modes of a transaction, if there are any, with or without commas.
-func readModes(r *tokens.Reader, prefix string) (modes []Setting, err error) {
+func readModes(r *tokens, prefix string) (modes []Setting, err error) {
 	for r.At("isolation") || r.At("read") || r.At("not") || r.At("deferrable") {
 		mode, err := readMode(r)
 		if err != nil {
@@ -34,7 +32,7 @@ func readModes(r *tokens.Reader, prefix string) (modes []Setting, err error) {
 	return modes, nil
 }
 
-func readMode(r *tokens.Reader) (Setting, error) {
+func readMode(r *tokens) (Setting, error) {
 	switch r.Keyword("isolation", "read", "not", "deferrable") {
 	case "isolation":
 		if err := r.Keywords("level"); err != nil {
@@ -56,7 +54,7 @@ func readMode(r *tokens.Reader) (Setting, error) {
 	return Setting{"deferrable", "on"}, nil
 }
 
-func readLevel(r *tokens.Reader) (string, error) {
+func readLevel(r *tokens) (string, error) {
 	switch r.Keyword("read", "repeatable", "serializable") {
 	case "serializable":
 		return "serializable", nil
@@ -71,7 +69,7 @@ func readLevel(r *tokens.Reader) (string, error) {
 }
 
 // readCommit reads what follows COMMIT or END.
-func readCommit(r *tokens.Reader) (Command, error) {
+func readCommit(r *tokens) (Command, error) {
 	if r.At("prepared") {
 		return nil, r.Refuse()
 	}
@@ -79,7 +77,7 @@ func readCommit(r *tokens.Reader) (Command, error) {
 }
 
 // readRollback reads what follows ROLLBACK.
-func readRollback(r *tokens.Reader) (Command, error) {
+func readRollback(r *tokens) (Command, error) {
 	if r.At("prepared") {
 		return nil, r.Refuse()
 	}
@@ -94,10 +92,10 @@ func readRollback(r *tokens.Reader) (Command, error) {
 }
 
 // readAbort reads what follows ABORT.
-func readAbort(r *tokens.Reader) (Command, error) { return Rollback{}, readEnding(r) }
+func readAbort(r *tokens) (Command, error) { return Rollback{}, readEnding(r) }
 
 // readEnding reads what may follow a word that ends a transaction. CHAIN gets no answer.
-func readEnding(r *tokens.Reader) error {
+func readEnding(r *tokens) error {
 	r.Keyword("work", "transaction")
 	if r.At("and") {
 		return r.Refuse()
@@ -105,19 +103,19 @@ func readEnding(r *tokens.Reader) error {
 	return nil
 }
 
-func readSavepoint(r *tokens.Reader) (Command, error) {
+func readSavepoint(r *tokens) (Command, error) {
 	name, err := r.Name()
 	return Savepoint{name}, err
 }
 
 // readRelease reads what follows RELEASE.
-func readRelease(r *tokens.Reader) (Command, error) {
+func readRelease(r *tokens) (Command, error) {
 	name, err := readSavepointName(r)
 	return Release{name}, err
 }
 
 // readSavepointName reads [SAVEPOINT] name. The savepoint itself may be named savepoint.
-func readSavepointName(r *tokens.Reader) (string, error) {
+func readSavepointName(r *tokens) (string, error) {
 	if r.Keyword("savepoint") != "" && r.Ended() {
 		return "savepoint", nil
 	}

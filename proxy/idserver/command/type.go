@@ -2,7 +2,7 @@ package command
 
 import (
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
+
 	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/statement"
 )
@@ -87,7 +87,7 @@ func column(label string, oid uint32) Column {
 }
 
 // readTypeName reads the name of a type, and the label that a cast to it gives a column.
-func readTypeName(r *tokens.Reader) (oid uint32, label string, err error) {
+func readTypeName(r *tokens) (oid uint32, label string, err error) {
 	if r.Kind() != statement.KindWord {
 		return 0, "", r.Refuse()
 	}

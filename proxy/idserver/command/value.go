@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pgflurry/internal/fault"
-	"pgflurry/proxy/idserver/command/tokens"
+
 	"pgflurry/proxy/internal/wire"
 )
 
@@ -119,13 +119,13 @@ func parseInteger(text string, oid uint32) (Value, error) {
 	}
 	if onlyDigits := strings.TrimPrefix(digits, "-"); onlyDigits != "" && strings.Trim(onlyDigits, "0123456789") == "" {
 		return Value{}, fault.Errorf(codeNumberRange, "", `value "%s" is out of range for type %s`,
-			tokens.Quote(text), nameOf(oid))
+			quote(text), nameOf(oid))
 	}
 	return Value{}, invalidText(text, oid)
 }
 
 func invalidText(text string, oid uint32) fault.Error {
-	return fault.Errorf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), tokens.Quote(text))
+	return fault.Errorf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), quote(text))
 }
 
 // parseBool reads a boolean, with white space around it.

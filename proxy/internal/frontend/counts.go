@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgflurry/internal/report/histogram"
+	"pgflurry/internal/report"
 	"pgflurry/proxy/statement"
 )
 
@@ -61,8 +61,8 @@ func (x *Sums) Closed(reasons ...Reason) map[string]int64 {
 }
 
 // NewTimes makes the histogram of what takes up to a minute: logins, connections to upstream.
-func NewTimes() *histogram.Histogram {
+func NewTimes() *report.Histogram {
 	const ms = time.Millisecond
-	return histogram.New(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms, time.Second,
-		2500*ms, 5*time.Second, 10*time.Second, 30*time.Second, time.Minute)
+	return report.NewHistogram(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms,
+		time.Second, 2500*ms, 5*time.Second, 10*time.Second, 30*time.Second, time.Minute)
 }

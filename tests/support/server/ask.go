@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 )
 
 // Patience limits every step and every wait for an event. A longer one hangs, on a busy machine too.
@@ -142,7 +142,7 @@ func Says(t testing.TB, err error, texts ...string) {
 
 // Hint returns the hint of an error.
 func Hint(err error) string {
-	if advice := hint.Of(err); advice != "" {
+	if advice := fault.HintOf(err); advice != "" {
 		return advice
 	}
 	var said *pgconn.PgError

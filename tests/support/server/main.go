@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"pgflurry/internal/fault/hint"
+	"pgflurry/internal/fault"
 	"pgflurry/internal/postgres"
 )
 
@@ -44,7 +44,7 @@ func Run(m *testing.M) int {
 		stop, err := startServer()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
-			if advice := hint.Of(err); advice != "" {
+			if advice := fault.HintOf(err); advice != "" {
 				fmt.Fprintln(os.Stderr, "hint: "+advice)
 			}
 			return 1

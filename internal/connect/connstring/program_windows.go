@@ -1,5 +1,0 @@
-package connstring
-
-import "os/exec"
-
-func endWithChildren(*exec.Cmd) {}

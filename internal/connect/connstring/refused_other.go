@@ -1,8 +1,0 @@
-//go:build !windows
-
-package connstring
-
-import "syscall"
-
-// connectionRefused is the error of a connection to an address where nothing listens.
-const connectionRefused = syscall.ECONNREFUSED

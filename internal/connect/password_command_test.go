@@ -1,0 +1,100 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// counted is a command that writes a line for each of its runs into a file, and then output.
+func counted(t *testing.T, output string) (c *PasswordCommand, runs func() int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "runs")
+	c = NewPasswordCommand(fmt.Sprintf("echo run >>%s; printf %q", file, output))
+	return c, func() int {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(content), "run")
+	}
+}
+
+func TestAPasswordIsKeptAsLongAsItsProgramSays(t *testing.T) {
+	for output, want := range map[string]struct {
+		password string
+		runs     int // for two calls, a call nine minutes later, and one two minutes after that
+	}{
+		`pass word`: {"pass word", 4}, `p\n`: {"p", 4}, `p\r\n10m\r\n`: {"p", 2}, `p\n0s\n`: {"p", 4},
+	} {
+		c, runs := counted(t, output)
+		now := time.Now()
+		c.now = func() time.Time { return now }
+		for _, pause := range []time.Duration{0, 0, 9 * time.Minute, 2 * time.Minute} {
+			now = now.Add(pause)
+			if got, err := c.Password(t.Context()); got != want.password || err != nil {
+				t.Errorf("%q gave %q and error %v; expected %q", output, got, err, want.password)
+			}
+		}
+		if got := runs(); got != want.runs {
+			t.Errorf("%q: %d runs; expected %d", output, got, want.runs)
+		}
+	}
+}
+
+func TestAPasswordCountsThoughSomethingKeepsTheOutputOpen(t *testing.T) {
+	password, err := NewPasswordCommand("echo p; sleep 4 2>/dev/null &").Password(t.Context())
+	if password != "p" || err != nil {
+		t.Errorf("password %q, error %v; expected p", password, err)
+	}
+}
+
+func TestAForgottenPasswordIsAskedForAgain(t *testing.T) {
+	c, runs := counted(t, `p\n1h\n`)
+	for range 2 {
+		if _, err := c.Password(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.Forget()
+	}
+	if got := runs(); got != 2 {
+		t.Errorf("%d runs; expected one after each Forget", got)
+	}
+}
+
+func TestAProgramWithoutAPasswordIsNamedWithoutItsOutput(t *testing.T) {
+	for command, want := range map[string]string{
+		"echo geheim; exit 3":                 "exit status 3",
+		"echo":                                "first line is empty",
+		"printf 'geheim\\nsoon'":              "second line",
+		"printf 'geheim\\n-1m'":               "second line",
+		"printf 'geheim\\n1m\\nmore'":         "third one",
+		"yes geheim":                          "more than 65536 bytes",
+		"no-such-program-of-this-test geheim": "exit status 127",
+	} {
+		password, err := NewPasswordCommand(command).Password(t.Context())
+		if password != "" || err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: password %q, error %v; expected %q", command, password, err, want)
+		}
+	}
+}
+
+func TestAProgramThatHangsEndsWithTheConnection(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := NewPasswordCommand("sleep 100 & wait").Password(ctx); err == nil ||
+		!strings.Contains(err.Error(), "time was over") {
+		t.Errorf("error %v; expected that its time was over", err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := NewPasswordCommand("echo p").Password(stopped); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v; expected that it was cancelled", err)
+	}
+}

@@ -1,0 +1,5 @@
+package connect
+
+import "os/exec"
+
+func endWithChildren(*exec.Cmd) {}
