@@ -15,10 +15,11 @@ import (
 var surroundings = []string{
 	"os.Args", "os.Environ", "os.Exit", "os.ExpandEnv", "os.Getenv", "os.LookupEnv", "syscall.Environ",
 	"syscall.Exit", "syscall.Getenv", "log.Fatal", "log.Fatalf", "log.Fatalln",
+	"pflag.CommandLine",
 }
 
-// flagModules read the command line.
-var flagModules = []string{"flag", "github.com/spf13/pflag", "github.com/spf13/cobra"}
+// flagModules read the command line. pflag's sets of flags are values, which internal/config/source gets and fills.
+var flagModules = []string{"flag", "github.com/spf13/cobra"}
 
 // surroundingsOf lists the exceptions, which internal/README.md also names: what each file uses.
 var surroundingsOf = map[string]string{

@@ -11,6 +11,7 @@ import (
 
 	"pgflurry/internal/account"
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/proxy/scram"
@@ -55,7 +56,7 @@ script may run again.`,
 	flags.BoolVar(&a.verifier, "verifier-stdin", false, "read a verifier from standard input instead of a password")
 	flags.BoolVar(&a.certificateOnly, "certificate-only", false, "the client has no password, but a certificate")
 	flags.BoolVar(&a.replace, "replace", false, "replace a client that exists")
-	describe(flags, config.Row{Name: "valid-until", Enum: []string{"never"}}) // beside times and durations
+	source.Describe(flags, config.Row{Name: "valid-until", Enum: []string{"never"}}) // beside times and durations
 	asksConsent(cmd, "replace")
 	cmd.MarkFlagsMutuallyExclusive("verifier-stdin", "certificate-only")
 	return cmd

@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/internal/account"
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/namespace"
 )
 
@@ -57,6 +58,6 @@ password. Open sessions stay.`,
 	cmd.Flags().StringVar(&at, "at", atNow,
 		"last `TIME` at which it may log in: 2027-01-31T18:00:00Z, a duration from now such as 720h, "+
 			"now, or never")
-	describe(cmd.Flags(), config.Row{Name: "at", Enum: []string{atNow, "never"}})
+	source.Describe(cmd.Flags(), config.Row{Name: "at", Enum: []string{atNow, "never"}})
 	return cmd
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 
+	"pgflurry/internal/config/source"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -13,11 +15,11 @@ func complete(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions // no command takes the name of a file
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if has(f, factPath) {
+		if source.Has(f, source.Path) {
 			return // a shell completes paths itself
 		}
 		// RegisterFlagCompletionFunc fails only if the flag has a function already.
-		values := cobra.FixedCompletions(f.Annotations[factEnum], cobra.ShellCompDirectiveNoFileComp)
+		values := cobra.FixedCompletions(f.Annotations[source.Enum], cobra.ShellCompDirectiveNoFileComp)
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, values)
 	})
 	for _, sub := range cmd.Commands() {

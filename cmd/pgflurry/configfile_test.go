@@ -115,7 +115,7 @@ func TestAFileThatCannotBeReadIsNamed(t *testing.T) {
 	if strings.Contains(text, "--upstream is missing") {
 		t.Errorf("what the file would have given is missed too: %s", text)
 	}
-	text, err = checked(t, strings.Repeat("# more than anybody writes\n", largestConfig/20))
+	text, err = checked(t, strings.Repeat("# more than anybody writes\n", (1<<20)/20))
 	if err == nil || !strings.Contains(text, "larger than 1 MB") {
 		t.Errorf("%v: %.200s", err, text)
 	}

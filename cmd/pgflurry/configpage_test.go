@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/internal/config/source"
+
 	"github.com/spf13/pflag"
 )
 
@@ -32,15 +34,15 @@ func row(f *pflag.Flag) string {
 	default:
 		usual = "`" + usual + "`"
 	}
-	place, hangup := "`"+variable(f.Name)+"`", "needs a restart"
+	place, hangup := "`"+source.Variable(f.Name)+"`", "needs a restart"
 	switch {
-	case has(f, factCommandLineOnly):
+	case source.Has(f, source.CommandLineOnly):
 		place, hangup = "command line only", "–"
-	case f.Name == configFlag:
+	case f.Name == source.ConfigFlag:
 		hangup = "–"
-	case slices.Contains(f.Annotations[factReloads], reloadsPassword):
+	case slices.Contains(f.Annotations[source.ReloadsAt], source.ReloadsPassword):
 		hangup = "its password **changes**"
-	case has(f, factReloads):
+	case source.Has(f, source.ReloadsAt):
 		hangup = "**changes**"
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |", f.Name, place, kinds[f.Value.Type()], usual, hangup)
@@ -58,7 +60,7 @@ func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
 	}
 	var want []string
 	flagsOfServe(t).VisitAll(func(f *pflag.Flag) {
-		if !ownFlag(f) {
+		if !source.OwnFlag(f) {
 			want = append(want, row(f))
 		}
 	})
@@ -86,16 +88,16 @@ func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
 	whole := regexp.MustCompile(`(?m)^# ([a-z-]+ = )`).ReplaceAllString(string(content), "$1")
 	whole = regexp.MustCompile(`(?m)^lease-database-file = .*$`).ReplaceAllString(whole, "")
 	flags := flagsOfServe(t)
-	if err := flags.Set(configFlag, written(t, "whole.toml", whole)); err != nil {
+	if err := flags.Set(source.ConfigFlag, written(t, "whole.toml", whole)); err != nil {
 		t.Fatal(err)
 	}
-	c := configure(flags, nil)
-	if err := c.err(); err != nil {
+	c := source.Read(flags, nil)
+	if err := c.Err(); err != nil {
 		t.Error(err)
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !has(f, factCommandLineOnly) && !ownFlag(f) && f.Name != configFlag &&
-			!strings.HasPrefix(c.origins[f.Name], "key "+f.Name) {
+		if !source.Has(f, source.CommandLineOnly) && !source.OwnFlag(f) && f.Name != source.ConfigFlag &&
+			!strings.HasPrefix(c.Origin(f.Name), "key "+f.Name) {
 			t.Errorf("the example does not show %s", f.Name)
 		}
 	})
@@ -112,7 +114,7 @@ func TestAValueThatOnlyLooksLikeAPasswordIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown strings.Builder
-	if err := configure(flags, nil).print(&shown); err != nil {
+	if err := source.Read(flags, nil).Print(&shown); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"client-auth": "password", "node": "(not shown)"} {

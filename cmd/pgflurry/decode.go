@@ -14,6 +14,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
@@ -88,8 +89,8 @@ base32.
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
 	flags.StringVar(&f.database, "database", "",
 		"`URL` of a database of the namespace, whose layout is used: "+connect.Form)
-	describe(flags, config.Row{Name: "layout", Enum: layouts})
-	describe(flags, config.Row{Name: "database", Secret: true})
+	source.Describe(flags, config.Row{Name: "layout", Enum: layouts})
+	source.Describe(flags, config.Row{Name: "database", Secret: true})
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }

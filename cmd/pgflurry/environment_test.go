@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/fault"
 )
 
@@ -64,7 +65,7 @@ func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 			!strings.Contains(err.Error(), "command line only") {
 			t.Errorf("%s: %v", name, err)
 		}
-		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, variablePrefix), "_", "-"))
+		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, source.VariablePrefix), "_", "-"))
 		if cmd.Flags().Changed(flag) {
 			t.Errorf("%s has set --%s", name, flag)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/fault"
 )
 
@@ -77,8 +78,8 @@ environment and its configuration file. The health check of the image does so.`,
 	cmd.Flags().BoolVar(&idDatabase, "id-database", false, "ask whether a session of the ID database gets IDs")
 	cmd.Flags().StringVar(&operators, "admin-listen", defaultAdmin,
 		"address for operators, as given to serve, for the three flags above")
-	describe(cmd.Flags(), config.Row{Name: "listen", File: true})
-	describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
+	source.Describe(cmd.Flags(), config.Row{Name: "listen", File: true})
+	source.Describe(cmd.Flags(), config.Row{Name: "admin-listen", File: true})
 	cmd.MarkFlagsMutuallyExclusive("ready", "ids", "id-database")
 	cmd.Flags().BoolVar(&find, "find", false, "find the addresses of the proxy that runs here")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
@@ -91,7 +92,7 @@ const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.
 func probe(ctx context.Context, listen string) error {
-	network, address, err := dialable("listen", listen)
+	network, address, err := config.Dialable("listen", listen)
 	if err != nil {
 		return err
 	}
@@ -122,21 +123,4 @@ func probe(ctx context.Context, listen string) error {
 		return fmt.Errorf("%s answers %q, which no PostgreSQL proxy does; is --listen right?", address, answer[0])
 	}
 	return nil
-}
-
-// dialable turns an address to listen on into one to connect to: "every interface" becomes the loopback. Errors name
-// the flag.
-func dialable(flag, listen string) (network, address string, err error) {
-	at, err := config.ParseAddress(flag, listen)
-	if err != nil || at.Network == "unix" {
-		return at.Network, at.Address, err
-	}
-	host, port, err := net.SplitHostPort(at.Address)
-	if err != nil {
-		return "", "", fault.WithKind(fault.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
-	}
-	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return at.Network, net.JoinHostPort(host, port), nil
 }

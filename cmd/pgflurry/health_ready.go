@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"pgflurry/internal/admin"
+	"pgflurry/internal/config"
 	"pgflurry/internal/fault"
 )
 
@@ -18,7 +19,7 @@ const longestVerdict = 64 << 10
 
 // askVerdict asks the admin listener for a probe's verdict. The error says why it is not OK.
 func askVerdict(ctx context.Context, listen, path string) error {
-	network, address, err := dialable("admin-listen", listen)
+	network, address, err := config.Dialable("admin-listen", listen)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/config"
 	"pgflurry/internal/fault"
 )
 
@@ -72,7 +73,7 @@ func TestAnyInterfaceIsAskedOnTheLoopback(t *testing.T) {
 		":6432": "127.0.0.1:6432", "0.0.0.0:6432": "127.0.0.1:6432", "[::]:6432": "127.0.0.1:6432",
 		"10.1.2.3:6432": "10.1.2.3:6432", "/run/.s.PGSQL.6432": "/run/.s.PGSQL.6432",
 	} {
-		if _, got, err := dialable("listen", listen); got != want || err != nil {
+		if _, got, err := config.Dialable("listen", listen); got != want || err != nil {
 			t.Errorf("%s is asked on %s (%v), expected %s", listen, got, err, want)
 		}
 	}

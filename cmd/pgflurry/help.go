@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 )
 
 // helpColumns is the maximum width of help.
@@ -45,13 +46,13 @@ func flagGroups(all *pflag.FlagSet) (groups []flagGroup) {
 		below[title] = &pflag.FlagSet{}
 	}
 	grouped := false
-	all.VisitAll(func(f *pflag.Flag) { grouped = grouped || has(f, factGroup) })
+	all.VisitAll(func(f *pflag.Flag) { grouped = grouped || source.Has(f, source.Group) })
 	all.VisitAll(func(f *pflag.Flag) {
 		title := ""
 		switch {
-		case has(f, factGroup):
-			title = f.Annotations[factGroup][0]
-		case grouped && ownFlag(f):
+		case source.Has(f, source.Group):
+			title = f.Annotations[source.Group][0]
+		case grouped && source.OwnFlag(f):
 			title = config.OperationGroup
 		}
 		below[title].AddFlag(f)

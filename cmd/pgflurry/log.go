@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
@@ -23,7 +24,7 @@ func formatFlag(f *pflag.FlagSet, format *string) {
 		if r.Name == "log-format" {
 			f.StringVar(format, r.Name, r.Default.(string), r.Help)
 			r.Group = "" // the command has few flags
-			describe(f, r)
+			source.Describe(f, r)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
@@ -32,7 +33,7 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339`, at least a day ago (default 2024-01-01T00:00:00Z"+otherwise+")")
-	describe(flags, config.Row{Name: "layout", Enum: layouts})
+	source.Describe(flags, config.Row{Name: "layout", Enum: layouts})
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
 	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is. No other database "+
 		"may have it: the region gets only the workers of that datacenter (default none"+otherwise+")")
@@ -53,7 +54,7 @@ func (f *layoutFlags) registerFunctions(flags *pflag.FlagSet, otherwise string) 
 	flags.StringVar(&f.functions, "functions", "", "`WHICH` functions get a name in schema public: snowflake, that is "+
 		"next_snowflake() and its kin, or all. Call the others with schema pgflurry, such as pgflurry.incr(key) "+
 		"(default snowflake"+otherwise+")")
-	describe(flags, config.Row{Name: "functions", Enum: []string{sqlfuncs.Snowflake, sqlfuncs.All}})
+	source.Describe(flags, config.Row{Name: "functions", Enum: []string{sqlfuncs.Snowflake, sqlfuncs.All}})
 }
 
 // layouts are examples of --layout for a shell.

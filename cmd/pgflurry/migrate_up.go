@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/migrations"
@@ -56,12 +57,12 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"or that of the existing namespace)")
 	flags.BoolVar(&f.noOtherDraws, "no-other-draws", false, "with --moved: no other database draws these IDs. The "+
 		"original is closed or destroyed for good, and no other copy has taken its place")
-	describe(flags, config.Row{Name: "join", Secret: true})
+	source.Describe(flags, config.Row{Name: "join", Secret: true})
 	flags.StringVar(&f.newServer, "new-server", "", "`CHOICE` for a server that is not known, and may be a copy that "+
 		"nobody has declared: warn or refuse. With refuse no proxy gets a worker there, and the function gives no ID "+
 		"(default warn, or as it was)")
-	describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
-	describe(flags, config.Row{Name: "new-server", Enum: []string{migrations.Warn, migrations.Refuse}})
+	source.Describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
+	source.Describe(flags, config.Row{Name: "new-server", Enum: []string{migrations.Warn, migrations.Refuse}})
 	asksConsent(cmd, "namespace", "join", "new-namespace", "after-id", "after-table", "moved", "no-other-draws",
 		"copy", "fresh-worker", "joins-complete", "restart-quarantine", "new-server")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 )
@@ -17,7 +18,7 @@ import (
 // A reloader gives a running node the current content of the configuration file and of the secret files. The command
 // line and the environment of a process cannot change, and win as they did at the start.
 type reloader struct {
-	started   *configuration
+	started   *source.Values
 	environ   []string
 	values    map[string]string // of the flags, as in force
 	threshold *slog.LevelVar    // level of the log
@@ -28,9 +29,9 @@ type reloader struct {
 }
 
 // newReloader makes one that can read. The caller adds the node to which it gives what it has read.
-func newReloader(started *configuration, environ []string, o *serveOptions, s config.Settings) *reloader {
+func newReloader(started *source.Values, environ []string, o *serveOptions, s config.Settings) *reloader {
 	return &reloader{
-		started: started, environ: environ, values: valuesOf(started.flags), threshold: &o.threshold,
+		started: started, environ: environ, values: valuesOf(started.Flags()), threshold: &o.threshold,
 		log: s.Log, listener: s.Listener,
 	}
 }
@@ -49,7 +50,7 @@ func (r *reloader) reload() {
 	fresh.given.Listener = r.listener // not opened again; the settings are checked against it
 	c := r.read(&fresh)
 	s := fresh.settings(c)
-	err := c.err()
+	err := c.Err()
 	if err == nil {
 		err = r.give(s)
 	}
@@ -61,7 +62,7 @@ func (r *reloader) reload() {
 		return
 	}
 	r.threshold.Set(s.LogLevel)
-	changed, waiting := r.compare(c.flags)
+	changed, waiting := r.compare(c.Flags())
 	fields := []any{"changed", orNothing(changed)}
 	if s.TLS.Files() {
 		fields = append(fields, "tls_files", "read again")
@@ -78,11 +79,11 @@ func (r *reloader) reload() {
 }
 
 // read returns fresh flags with their current values.
-func (r *reloader) read(o *serveOptions) *configuration {
+func (r *reloader) read(o *serveOptions) *source.Values {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	o.add(flags)
-	r.started.flags.VisitAll(func(f *pflag.Flag) {
-		if r.started.origins[f.Name] != theCommandLine || ownFlag(f) {
+	r.started.Flags().VisitAll(func(f *pflag.Flag) {
+		if r.started.Origin(f.Name) != source.CommandLine || source.OwnFlag(f) {
 			return
 		}
 		again := flags.Lookup(f.Name)
@@ -93,7 +94,7 @@ func (r *reloader) read(o *serveOptions) *configuration {
 		}
 		again.Changed = true
 	})
-	return configure(flags, r.environ)
+	return source.Read(flags, r.environ)
 }
 
 // lease reads only the connection string of the lease again. Other goroutines may call it during a reload.
@@ -101,8 +102,8 @@ func (r *reloader) lease() (config.Lease, error) {
 	var fresh serveOptions
 	c := r.read(&fresh)
 	lease, err := config.ParseLease(fresh.given.LeaseDatabase)
-	if err != nil && len(c.wrong) > 0 { // its file cannot be read
-		return lease, c.err()
+	if err != nil && c.Err() != nil { // its file cannot be read
+		return lease, c.Err()
 	}
 	return lease, err
 }
@@ -113,8 +114,8 @@ func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 	for name, value := range valuesOf(flags) {
 		switch f := flags.Lookup(name); {
 		case value == r.values[name]:
-		case slices.Contains(f.Annotations[factReloads], reloadsValue),
-			slices.Contains(f.Annotations[factReloads], reloadsPassword) &&
+		case slices.Contains(f.Annotations[source.ReloadsAt], source.ReloadsValue),
+			slices.Contains(f.Annotations[source.ReloadsAt], source.ReloadsPassword) &&
 				connect.SameButPassword(value, r.values[name]):
 			r.values[name] = value
 			changed = append(changed, name)
@@ -137,7 +138,7 @@ func orNothing(names []string) string {
 
 // inOneLine joins several errors with semicolons, for the log.
 func inOneLine(err error) string {
-	var several problems
+	var several source.Problems
 	if !errors.As(err, &several) {
 		return err.Error()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 )
 
 // reloading returns the reloader of a serve with these arguments, the settings that it gives to the node, and its log.
@@ -27,9 +28,9 @@ func reloading(t *testing.T, environ []string, args ...string) (
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	c := configure(flags, environ)
+	c := source.Read(flags, environ)
 	s := o.settings(c)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		t.Fatal(err)
 	}
 	got, log = &[]config.Settings{}, &bytes.Buffer{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/fault"
 )
 
@@ -81,6 +82,6 @@ func (r *running) options() *serveOptions {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	o.add(flags)
 	_ = flags.Parse(r.flags) // serve has accepted them
-	configure(flags, r.environ)
+	source.Read(flags, r.environ)
 	return &o
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/tests/support/scripted"
 )
@@ -87,7 +88,7 @@ func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 		if c.flag == "join" {
 			continue // the flag consents, so only the command line may give it
 		}
-		t.Setenv(variable(c.flag), broken[0])
+		t.Setenv(source.Variable(c.flag), broken[0])
 		if text, err := said(t, strings.Fields(c.command)...); err == nil ||
 			!strings.Contains(text, "--"+c.flag) || leaks(text) {
 			t.Errorf("%s: %s", c.command, text)
@@ -100,7 +101,7 @@ func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PGFLURRY_LEASE_DATABASE", "postgres://u@127.0.0.1:1/d")
 			t.Setenv("PGFLURRY_UPSTREAM", "127.0.0.1:1")
-			t.Setenv(variablePrefix+name, "postgres://owner:s3cret@h/db")
+			t.Setenv(source.VariablePrefix+name, "postgres://owner:s3cret@h/db")
 			if text, err := said(t, "serve"); err == nil || leaks(text) {
 				t.Errorf("%v: %s", err, text)
 			}

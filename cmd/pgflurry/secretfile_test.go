@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/internal/config/source"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -40,7 +42,7 @@ func secrets() (names []string) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if has(f, factSecret) {
+			if source.Has(f, source.Secret) {
 				names = append(names, f.Name)
 			}
 		})
@@ -71,7 +73,7 @@ func TestASecretStandsInAFileThatAVariableOrAKeyNames(t *testing.T) {
 					"history", "retire", "reseed", "decode", "clients", "add", "remove", "expire",
 				}, word)
 			}), " ")
-			cmd, errs, err := environment(t, path, variable(c.flag)+variableOfFile+"="+secret)
+			cmd, errs, err := environment(t, path, source.Variable(c.flag)+source.VariableOfFile+"="+secret)
 			if got := cmd.Flag(c.flag).Value.String(); c.flag != "join" && (got != url || errs != "" || err != nil) {
 				t.Errorf("%s --%s: %q, %s, %v", path, c.flag, got, errs, err)
 			} else if c.flag == "join" && (got != "" || err == nil) {
@@ -99,7 +101,7 @@ func TestAFileNamedByAVariableThatCannotBeUsedSaysWhyAndNothingOfIt(t *testing.T
 	for name, c := range map[string]struct{ file, says string }{
 		"missing":     {filepath.Join(t.TempDir(), "none"), "no such file"},
 		"empty":       {written(t, "a", "\n"), "is empty; expected the value in it"},
-		"too large":   {written(t, "b", strings.Repeat("s3cret", largestSecret)), "it is larger than 64 kB"},
+		"too large":   {written(t, "b", strings.Repeat("s3cret", 64<<10)), "it is larger than 64 kB"},
 		"a folder":    {t.TempDir(), "is a directory"},
 		"the value":   {"postgres://u:s3cret@h/d", "not repeated here"},
 		"no URL":      {written(t, "c", "owner:s3 cret@h"), "--lease-database is not a connection string"},
@@ -133,7 +135,7 @@ func TestAFileNamedByAVariableThatCannotBeUsedSaysWhyAndNothingOfIt(t *testing.T
 func TestNoNewlineAtTheEndOfASecretIsPartOfIt(t *testing.T) {
 	const url = "postgres://u:s3cret@127.0.0.1:1/d"
 	for _, end := range []string{"", "\n", "\r\n", "\n\n", "\r\n\r\n"} {
-		if got, err := readSecret(written(t, "url", url+end), "x"); got != url || err != nil {
+		if got, err := source.ReadSecret(written(t, "url", url+end), "x"); got != url || err != nil {
 			t.Errorf("ended by %q: %q, %v", end, got, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/logs"
 	"pgflurry/internal/node"
 )
@@ -62,14 +63,14 @@ clients wait in that socket and are not refused.`,
 			if err := takeSockets(&o.given.Settings); err != nil {
 				return err
 			}
-			c := configure(cmd.Flags(), environ)
+			c := source.Read(cmd.Flags(), environ)
 			s := o.settings(c)
-			err := c.err()
+			err := c.Err()
 			if o.given.CheckOnly {
 				if err != nil {
 					return err
 				}
-				return c.print(cmd.OutOrStdout())
+				return c.Print(cmd.OutOrStdout())
 			}
 			if err == nil {
 				err = o.serve(cmd.Context(), s, c, environ, cmd.ErrOrStderr())
@@ -86,7 +87,7 @@ clients wait in that socket and are not refused.`,
 
 // serve runs the node until ctx ends.
 func (o *serveOptions) serve(
-	ctx context.Context, s config.Settings, c *configuration, environ []string, stderr io.Writer,
+	ctx context.Context, s config.Settings, c *source.Values, environ []string, stderr io.Writer,
 ) (err error) {
 	var queue *logs.Queue
 	o.threshold.Set(s.LogLevel)

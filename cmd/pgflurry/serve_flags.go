@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/internal/config"
+	"pgflurry/internal/config/source"
 )
 
 // serveOptions are the flags of serve.
@@ -34,10 +35,10 @@ func (o *serveOptions) add(flags *pflag.FlagSet) {
 		case *[]string:
 			flags.StringSliceVar(to, r.Name, usual[[]string](r), r.Help)
 		}
-		describe(flags, r)
+		source.Describe(flags, r)
 	}
 	o.given.Host = hostname()
-	collect(flags)
+	source.Collect(flags)
 }
 
 // usual is the default of a row.
@@ -47,22 +48,12 @@ func usual[T any](r config.Row) T {
 }
 
 // settings returns the settings of the node. c collects all errors in them.
-func (o *serveOptions) settings(c *configuration) config.Settings {
-	refuseEmpty(c)
+func (o *serveOptions) settings(c *source.Values) config.Settings {
+	c.RefuseEmpty()
 	s, err := o.given.Parse()
-	s.Version, s.SecretFiles = version(), c.secrets
-	c.check(err)
+	s.Version, s.SecretFiles = version(), c.SecretFiles()
+	c.Check(err)
 	return s
-}
-
-// refuseEmpty refuses an empty text where the default is none. A variable of a script that is not set would otherwise
-// switch TLS to the upstream off, and say nothing.
-func refuseEmpty(c *configuration) {
-	c.flags.VisitAll(func(f *pflag.Flag) {
-		if f.Value.Type() == "string" && f.DefValue != "" && f.Value.String() == "" && !c.failed[f.Name] {
-			c.refuse(f.Name, saysNothing(f))
-		}
-	})
 }
 
 // hostname is the default name of a node. If the system does not know it, the name is empty, and --node is required.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/internal/config/source"
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 )
@@ -31,7 +32,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near = nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near = source.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			near = "--" + near
 		}
 	}
@@ -59,7 +60,7 @@ func unquoted(err error) error {
 	var wrong *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &wrong):
-		return notTaken(wrong.GetFlag(), wrong.GetValue(), wrong)
+		return source.NotTaken(wrong.GetFlag(), wrong.GetValue(), wrong)
 	case !connect.MayHoldPassword(err.Error()):
 		return err
 	}
@@ -75,7 +76,7 @@ func noCommand(above *cobra.Command, name string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	near := nearest(name, names)
+	near := source.Nearest(name, names)
 	if near != "" {
 		near = fmt.Sprintf("%q", above.CommandPath()+" "+near)
 	}
@@ -89,7 +90,7 @@ func behindItsFlag(cmd *cobra.Command, argument string) (said string) {
 		return ""
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if has(f, factSecret) && !has(f, factCommandLineOnly) {
+		if source.Has(f, source.Secret) && !source.Has(f, source.CommandLineOnly) {
 			said = "; the URL of the database belongs behind --" + f.Name
 		}
 	})

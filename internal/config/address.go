@@ -108,3 +108,20 @@ func Elsewhere(own net.Addr) string {
 	}
 	return ""
 }
+
+// Dialable turns an address to listen on into one to connect to: "every interface" becomes the loopback. Errors name
+// the flag.
+func Dialable(flag, listen string) (network, address string, err error) {
+	at, err := ParseAddress(flag, listen)
+	if err != nil || at.Network == "unix" {
+		return at.Network, at.Address, err
+	}
+	host, port, err := net.SplitHostPort(at.Address)
+	if err != nil {
+		return "", "", fault.WithKind(fault.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return at.Network, net.JoinHostPort(host, port), nil
+}

@@ -1,4 +1,4 @@
-package main
+package source
 
 import (
 	"errors"
@@ -16,10 +16,6 @@ import (
 	"pgflurry/internal/fault"
 )
 
-// A flag gets its value from the first of these places that has one: the command line, the environment, the
-// configuration file. The last two give texts by the names of flags, and where each text is from. So one function sets
-// all flags, and every error can name the place.
-
 // A given is the value that a place has for one flag.
 type given struct {
 	values []string // one value, or the elements of a list
@@ -30,8 +26,8 @@ type given struct {
 // A place has values for flags, by their names.
 type place map[string]given
 
-// A configuration knows where each flag of a command has its value from, and collects all errors in the values.
-type configuration struct {
+// Values knows where each flag of a command has its value from, and collects all errors in the values.
+type Values struct {
 	flags   *pflag.FlagSet
 	origins map[string]string // of flags that something has set
 	failed  map[string]bool   // flags that were given a value they do not take
@@ -39,12 +35,13 @@ type configuration struct {
 	secrets []string // files of secrets that were read
 }
 
-const theCommandLine = "command line"
+// CommandLine is the origin of a flag that the user gave there.
+const CommandLine = "command line"
 
-// configure sets the flags that the command line does not give, from the environment and the configuration file.
+// Read sets the flags that the command line does not give, from the environment and the configuration file.
 // environ is in the format of os.Environ.
-func configure(flags *pflag.FlagSet, environ []string) *configuration {
-	c := &configuration{flags: flags, origins: make(map[string]string), failed: make(map[string]bool)}
+func Read(flags *pflag.FlagSet, environ []string) *Values {
+	c := &Values{flags: flags, origins: make(map[string]string), failed: make(map[string]bool)}
 	flags.VisitAll(func(f *pflag.Flag) {
 		if kept, is := f.Value.(*collected); is && kept.wrong != nil {
 			c.refuse(f.Name, kept.wrong)
@@ -52,20 +49,29 @@ func configure(flags *pflag.FlagSet, environ []string) *configuration {
 		if !f.Changed {
 			return
 		}
-		c.origins[f.Name] = theCommandLine
-		if has(f, factCommandLineOnly) && f.Value.Type() == "string" && f.Value.String() == "" {
-			c.refuse(f.Name, saysNothing(f))
+		c.origins[f.Name] = CommandLine
+		if Has(f, CommandLineOnly) && f.Value.Type() == "string" && f.Value.String() == "" {
+			c.refuse(f.Name, Empty(f))
 		}
 	})
 	c.set(c.environment(environ))
-	if path := flags.Lookup(configFlag); path != nil && path.Value.String() != "" {
+	if path := flags.Lookup(ConfigFlag); path != nil && path.Value.String() != "" {
 		c.set(c.file(path.Value.String()))
 	}
 	return c
 }
 
+// Flags are the flags with their values.
+func (c *Values) Flags() *pflag.FlagSet { return c.flags }
+
+// Origin is the place that a flag has its value from, such as CommandLine; empty: it has its default.
+func (c *Values) Origin(name string) string { return c.origins[name] }
+
+// SecretFiles are the files of secrets that were read.
+func (c *Values) SecretFiles() []string { return c.secrets }
+
 // set sets the flags that no earlier place has set.
-func (c *configuration) set(values place) {
+func (c *Values) set(values place) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if c.origins[name] != "" || c.failed[name] {
 			continue
@@ -80,7 +86,7 @@ func (c *configuration) set(values place) {
 }
 
 // refuse records an error in the value of a flag.
-func (c *configuration) refuse(flag string, err error) {
+func (c *Values) refuse(flag string, err error) {
 	c.failed[flag] = true
 	c.wrong = append(c.wrong, err)
 }
@@ -128,8 +134,8 @@ type collected struct {
 	wrong error
 }
 
-// collect wraps the flags that do not take every text. Flags of bool or of a list of names need no wrapper.
-func collect(flags *pflag.FlagSet) {
+// Collect wraps the flags that do not take every text. Flags of bool or of a list of names need no wrapper.
+func Collect(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if kind := f.Value.Type(); kind == "int" || kind == "duration" {
 			f.Value = &collected{Value: f.Value, flag: f}
@@ -141,19 +147,19 @@ func (c *collected) Set(text string) error {
 	c.wrong = nil
 	before := c.Value.String()
 	if err := c.Value.Set(text); err != nil {
-		c.wrong = notTaken(c.flag, text, err)
+		c.wrong = NotTaken(c.flag, text, err)
 		return c.Value.Set(before) // pflag has set it to 0, which would be a second error
 	}
 	return nil
 }
 
-// notTaken is the error of a value on the command line that a flag does not take.
-func notTaken(f *pflag.Flag, text string, cause error) error {
+// NotTaken is the error of a value on the command line that a flag does not take.
+func NotTaken(f *pflag.Flag, text string, cause error) error {
 	return fmt.Errorf("--%s is %s; expected %s", f.Name, connect.Shown(text), expected(f, cause))
 }
 
-// check adds the errors in the values themselves, and where those have their values from.
-func (c *configuration) check(all error) {
+// Check adds the errors in the values themselves, and where those have their values from.
+func (c *Values) Check(all error) {
 	for _, err := range config.Each(all) {
 		var about *config.Wrong
 		if !errors.As(err, &about) {
@@ -163,9 +169,9 @@ func (c *configuration) check(all error) {
 		var places []string
 		repeats := false
 		for _, name := range about.Settings {
-			lost := c.failed[name] || c.failed[configFlag] // a value was given, or perhaps in a file that failed
+			lost := c.failed[name] || c.failed[ConfigFlag] // a value was given, or perhaps in a file that failed
 			repeats = repeats || lost && about.Missing
-			if origin := c.origins[name]; origin != "" && origin != theCommandLine {
+			if origin := c.origins[name]; origin != "" && origin != CommandLine {
 				places = append(places, "--"+name+" is from "+origin)
 			}
 		}
@@ -179,41 +185,54 @@ func (c *configuration) check(all error) {
 	}
 }
 
-// err joins all errors into one; nil if there is none.
-func (c *configuration) err() error {
+// RefuseEmpty refuses an empty text where the default is none. A variable of a script that is not set would otherwise
+// switch TLS to the upstream off, and say nothing.
+func (c *Values) RefuseEmpty() {
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.DefValue != "" && f.Value.String() == "" && !c.failed[f.Name] {
+			c.refuse(f.Name, Empty(f))
+		}
+	})
+}
+
+// Err joins all errors into one; nil if there is none.
+func (c *Values) Err() error {
 	if len(c.wrong) == 0 {
 		return nil
 	}
-	return problems(c.wrong)
+	return Problems(c.wrong)
 }
 
-// print writes the value of each flag, and where it is from.
-func (c *configuration) print(w io.Writer) error {
+// Print writes the value of each flag, and where it is from.
+func (c *Values) Print(w io.Writer) error {
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(aligned, "configuration is good")
 	c.flags.VisitAll(func(f *pflag.Flag) {
-		if ownFlag(f) || has(f, factCommandLineOnly) {
+		if OwnFlag(f) || Has(f, CommandLineOnly) {
 			return
 		}
 		value, origin := f.Value.String(), c.origins[f.Name]
 		switch {
 		case origin == "":
 			origin = "default"
-		case has(f, factSecret):
+		case Has(f, Secret):
 			value = "(not shown)"
 		}
-		if connect.MayHoldPassword(value) && !isOneOf(f, value) {
+		if connect.MayHoldPassword(value) && !IsOneOf(f, value) {
 			value = "(not shown)"
 		}
-		fmt.Fprintf(aligned, "%s\t%s\t%s\n", f.Name, cell(value), origin)
+		if value == "" {
+			value = "-"
+		}
+		fmt.Fprintf(aligned, "%s\t%s\t%s\n", f.Name, value, origin)
 	})
 	return aligned.Flush() // an earlier error shows here, too
 }
 
-// problems are all errors of a configuration.
-type problems []error
+// Problems are all errors of a configuration.
+type Problems []error
 
-func (p problems) Error() string {
+func (p Problems) Error() string {
 	if len(p) == 1 {
 		return p[0].Error()
 	}
@@ -228,12 +247,12 @@ func (p problems) Error() string {
 }
 
 // Hint is the hint of the only error. Several errors have their hints beside them.
-func (p problems) Hint() string {
+func (p Problems) Hint() string {
 	if len(p) == 1 {
 		return fault.HintOf(p[0])
 	}
 	return ""
 }
 
-// Outcome is that of a wrong command line, whatever place the values are from.
-func (p problems) Kind() fault.Kind { return fault.Usage }
+// Kind is that of a wrong command line, whatever place the values are from.
+func (p Problems) Kind() fault.Kind { return fault.Usage }

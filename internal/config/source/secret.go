@@ -1,4 +1,4 @@
-package main
+package source
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 
 // These suffixes make a variable or a key name the file of a secret.
 const (
-	variableOfFile = "_FILE"
+	VariableOfFile = "_FILE"
 	keyOfFile      = "-file"
 )
 
@@ -27,10 +27,10 @@ const (
 const largestSecret = 64 << 10
 
 // secret takes the value of a flag from the file that origin names.
-func (c *configuration) secret(values place, f *pflag.Flag, file, origin string) {
+func (c *Values) secret(values place, f *pflag.Flag, file, origin string) {
 	text, err := "", noConsent(f, origin)
 	if err == nil {
-		text, err = readSecret(file, origin)
+		text, err = ReadSecret(file, origin)
 	}
 	if err != nil {
 		c.refuse(f.Name, err)
@@ -45,8 +45,8 @@ func twice(value, file string) error {
 	return fmt.Errorf("%s and %s are both set; expected one of them", value, file)
 }
 
-// readSecret returns the content of a file without the newlines at its end. No error repeats any of it.
-func readSecret(file, origin string) (string, error) {
+// ReadSecret returns the content of a file without the newlines at its end. No error repeats any of it.
+func ReadSecret(file, origin string) (string, error) {
 	content, err := readOnce(file, largestSecret)
 	if err != nil {
 		err = fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connect.Shown(file), err)

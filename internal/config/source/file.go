@@ -1,4 +1,4 @@
-package main
+package source
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 	"pgflurry/internal/fault"
 )
 
-// configFlag names the configuration file.
-const configFlag = "config"
+// ConfigFlag names the configuration file.
+const ConfigFlag = "config"
 
 // largestConfig is how much a configuration file may hold, in bytes.
 const largestConfig = 1 << 20
@@ -29,17 +29,17 @@ type tomlFile struct {
 }
 
 // file reads the values of flags from the configuration file. c keeps every error in it.
-func (c *configuration) file(path string) place {
+func (c *Values) file(path string) place {
 	content, err := readOnce(path, largestConfig)
 	if err != nil {
-		c.refuse(configFlag, fmt.Errorf("--%s: the file %s cannot be read: %w",
-			configFlag, connect.Shown(path), err))
+		c.refuse(ConfigFlag, fmt.Errorf("--%s: the file %s cannot be read: %w",
+			ConfigFlag, connect.Shown(path), err))
 		return nil
 	}
 	file := tomlFile{name: path, content: string(content)}
 	var keys map[string]any
 	if err := toml.Unmarshal(content, &keys); err != nil {
-		c.refuse(configFlag, file.unreadable(err))
+		c.refuse(ConfigFlag, file.unreadable(err))
 		return nil
 	}
 	values := make(place)
@@ -50,7 +50,7 @@ func (c *configuration) file(path string) place {
 }
 
 // takeKey reads the value of one key.
-func (c *configuration) takeKey(values place, file tomlFile, key string, keys map[string]any) {
+func (c *Values) takeKey(values place, file tomlFile, key string, keys map[string]any) {
 	origin := "key " + key + " in " + file.place(key)
 	if f := c.secretOf(key); f != nil {
 		path, is := keys[key].(string)
@@ -66,12 +66,12 @@ func (c *configuration) takeKey(values place, file tomlFile, key string, keys ma
 		return
 	}
 	f := c.flags.Lookup(key)
-	if key == configFlag {
+	if key == ConfigFlag {
 		c.refuse(key, fmt.Errorf("%s names another file; expected that only --%s or %s names one",
-			origin, key, variable(key)))
+			origin, key, Variable(key)))
 		return
 	}
-	if f == nil || ownFlag(f) {
+	if f == nil || OwnFlag(f) {
 		c.wrong = append(c.wrong, c.unknownKey(file, key, keys[key]))
 		return
 	}
@@ -89,9 +89,9 @@ func (c *configuration) takeKey(values place, file tomlFile, key string, keys ma
 }
 
 // secretOf is the flag whose value is in the file that this key names; nil for other keys.
-func (c *configuration) secretOf(key string) *pflag.Flag {
+func (c *Values) secretOf(key string) *pflag.Flag {
 	name, is := strings.CutSuffix(key, keyOfFile)
-	if f := c.flags.Lookup(name); is && f != nil && has(f, factSecret) {
+	if f := c.flags.Lookup(name); is && f != nil && Has(f, Secret) {
 		return f
 	}
 	return nil
@@ -108,7 +108,7 @@ func valueOf(f *pflag.Flag, value any) (given, error) {
 		}
 	case int64:
 		text = strconv.FormatInt(v, 10)
-		if kind == "int" || has(f, factNumber) {
+		if kind == "int" || Has(f, Number) {
 			return given{values: []string{text}}, nil
 		}
 	case bool:
@@ -174,7 +174,7 @@ func isTable(value any) bool {
 }
 
 // unknownKey is the error of a key that is not a flag.
-func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
+func (c *Values) unknownKey(file tomlFile, key string, value any) error {
 	shown := connect.Shown(key)
 	if isTable(value) {
 		err := fmt.Errorf("%s in %s is a table, but the configuration file is flat", shown, file.place(key))
@@ -184,14 +184,14 @@ func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
 	err := fmt.Errorf("key %s in %s is the name of no flag", shown, file.place(key))
 	var names []string
 	c.flags.VisitAll(func(f *pflag.Flag) {
-		if !has(f, factCommandLineOnly) && !ownFlag(f) && f.Name != configFlag {
+		if !Has(f, CommandLineOnly) && !OwnFlag(f) && f.Name != ConfigFlag {
 			names = append(names, f.Name)
-			if has(f, factSecret) {
+			if Has(f, Secret) {
 				names = append(names, f.Name+keyOfFile)
 			}
 		}
 	})
-	if near := nearest(key, names); near != "" {
+	if near := Nearest(key, names); near != "" {
 		return fault.WithHint(err, fmt.Sprintf("Did you mean %s?", near))
 	}
 	return fault.WithHint(err,
@@ -237,8 +237,8 @@ func withoutQuotes(message string) string {
 	return libraryQuotes.ReplaceAllString(strings.TrimPrefix(message, "toml: "), "")
 }
 
-// nearest is the most similar name, or empty if no name is similar.
-func nearest(word string, names []string) string {
+// Nearest is the most similar name, or empty if no name is similar.
+func Nearest(word string, names []string) string {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	best, least := "", len(word)/3+1
 	for _, name := range names {

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"io"
@@ -58,14 +58,14 @@ func TestSocketThatClientsCannotFindIsRefusedByName(t *testing.T) {
 func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if got, err := (demoSettings{data: "here"}).folder(); err != nil || got != filepath.Join(dir, "here") {
+	if got, err := (Settings{Data: "here"}).folder(); err != nil || got != filepath.Join(dir, "here") {
 		t.Errorf("--data here is %s, %v", got, err)
 	}
 	want := filepath.Join(dir, "pgflurry-data")
 	if os.Getuid() == 0 { // the server's user cannot enter the folder of a test
 		want = "/var/lib/pgflurry-data"
 	}
-	if got, err := (demoSettings{}).folder(); err != nil || got != want {
+	if got, err := (Settings{}).folder(); err != nil || got != want {
 		t.Errorf("without --data the folder is %s, expected %s: %v", got, want, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -15,22 +15,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/config"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/node"
 )
 
-//go:embed demo_draw.sql
-var demoDrawSQL string
+//go:embed draw.sql
+var drawSQL string
 
-//go:embed demo_table.sql
-var demoTableSQL string
+//go:embed table.sql
+var tableSQL string
 
-//go:embed demo_insert.sql
-var demoInsertSQL string
+//go:embed insert.sql
+var insertSQL string
 
 // show draws the first IDs over the wire, as any client does. It prints them with a psql command to paste.
-func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer, out io.Writer) error {
+func (s Settings) show(ctx context.Context, n *node.Node, server *server, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	config, err := throughProxy(server.url, n.Addr())
@@ -63,7 +64,7 @@ func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer
 
 // adminAddress is the address of the status page: a URL for a browser, or a curl command for a Unix socket.
 func adminAddress(address net.Addr) string {
-	network, target, err := dialable("admin-listen", address.String())
+	network, target, err := config.Dialable("admin-listen", address.String())
 	switch {
 	case err != nil:
 		return address.String()
@@ -81,17 +82,17 @@ type draw struct {
 
 // drawAll draws an ID in each way. Its table is temporary: the demo must leave no table in a user's own server.
 func drawAll(ctx context.Context, conn *pgx.Conn) ([]draw, error) {
-	if _, err := conn.Exec(ctx, demoTableSQL); err != nil {
+	if _, err := conn.Exec(ctx, tableSQL); err != nil {
 		return nil, fmt.Errorf("no table for the demo: %w", err)
 	}
 	sources := []struct {
 		how, sql string
 		mode     pgx.QueryExecMode
 	}{
-		{"SELECT, simple protocol", demoDrawSQL, pgx.QueryExecModeSimpleProtocol},
-		{"SELECT, extended protocol", demoDrawSQL, pgx.QueryExecModeExec},
-		{"SELECT, prepared statement", demoDrawSQL, pgx.QueryExecModeCacheStatement},
-		{"INSERT with DEFAULT next_snowflake()", demoInsertSQL, pgx.QueryExecModeCacheStatement},
+		{"SELECT, simple protocol", drawSQL, pgx.QueryExecModeSimpleProtocol},
+		{"SELECT, extended protocol", drawSQL, pgx.QueryExecModeExec},
+		{"SELECT, prepared statement", drawSQL, pgx.QueryExecModeCacheStatement},
+		{"INSERT with DEFAULT next_snowflake()", insertSQL, pgx.QueryExecModeCacheStatement},
 	}
 	var draws []draw
 	seen := map[int64]bool{}
@@ -142,7 +143,7 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 // clientAddress splits a listening address for a client's connection string: host and port, or the folder of a Unix
 // socket and its port.
 func clientAddress(address net.Addr) (host string, port uint16, err error) {
-	network, target, err := dialable("listen", address.String())
+	network, target, err := config.Dialable("listen", address.String())
 	if err != nil {
 		return "", 0, err
 	}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"pgflurry/migrations"
 )
 
-// demoServer is the PostgreSQL of a demo. The demo stops a private cluster, and leaves the user's own server alone.
-type demoServer struct {
+// server is the PostgreSQL of a demo. The demo stops a private cluster, and leaves the user's own server alone.
+type server struct {
 	url      string            // connection string of the database with the namespace
 	upstream string            // address of the same server, for the node
 	cluster  *postgres.Cluster // nil for the user's own server
@@ -30,11 +30,11 @@ var errServerEnded = errors.New("the private PostgreSQL ended by itself")
 // stopPatience is how long the private server may take to shut down.
 const stopPatience = 15 * time.Second
 
-func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServer, error) {
-	if s.postgres != "" {
-		return useServer(ctx, s.postgres, out)
+func (s Settings) openServer(ctx context.Context, out io.Writer) (*server, error) {
+	if s.Postgres != "" {
+		return useServer(ctx, s.Postgres, out)
 	}
-	provider, err := postgres.Locate(ctx, s.bin, s.image)
+	provider, err := postgres.Locate(ctx, s.Bin, s.Image)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 	if err != nil {
 		return nil, err
 	}
-	return &demoServer{
+	return &server{
 		url: cluster.URL("postgres"), upstream: net.JoinHostPort("127.0.0.1", strconv.Itoa(cluster.Port)),
 		cluster: cluster,
 	}, nil
@@ -61,8 +61,8 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 
 // migration says what to make there. A private server never forgets a write: nobody copies it or restores it. So the
 // next demo need not wait for its worker.
-func (d *demoServer) migration() migrations.Settings {
-	s := migrations.Settings{Version: version()}
+func (d *server) migration(version string) migrations.Settings {
+	s := migrations.Settings{Version: version}
 	if d.cluster != nil {
 		s.RestartQuarantine = new(time.Duration)
 	}
@@ -70,7 +70,7 @@ func (d *demoServer) migration() migrations.Settings {
 }
 
 // useServer checks that the user's server can be reached. It prints what the demo will do there.
-func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, error) {
+func useServer(ctx context.Context, url string, out io.Writer) (*server, error) {
 	config, err := connect.Parse("postgres", url)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, err
 	}
 	fmt.Fprintf(out, "using database %q on %s: schema pgflurry and its functions are made there, and stay\n"+
 		"(to remove them: pgflurry migrate down --database URL)\n", database(config), upstream)
-	return &demoServer{url: url, upstream: upstream}, nil
+	return &server{url: url, upstream: upstream}, nil
 }
 
 // database is the name of the database in a connection string.
@@ -101,8 +101,8 @@ func database(config *pgx.ConnConfig) string {
 
 // folder is --data, or by default pgflurry-data in the working directory. As root the server runs as another user, who
 // often cannot enter the working directory. Then the default is /var/lib/pgflurry-data.
-func (s demoSettings) folder() (string, error) {
-	folder := s.data
+func (s Settings) folder() (string, error) {
+	folder := s.Data
 	if folder == "" {
 		folder = "pgflurry-data"
 	}
@@ -111,14 +111,14 @@ func (s demoSettings) folder() (string, error) {
 		return "", fmt.Errorf("--data: %w", err)
 	}
 	_, impassable := errors.AsType[*postgres.ImpassableError](postgres.Passable(filepath.Join(folder, "postgres")))
-	if impassable && s.data == "" {
+	if impassable && s.Data == "" {
 		return "/var/lib/pgflurry-data", nil
 	}
 	return folder, nil
 }
 
 // while derives a context from ctx that also ends when the private server ends.
-func (d *demoServer) while(ctx context.Context) (context.Context, context.CancelFunc) {
+func (d *server) while(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if d.cluster != nil {
 		go func() {
@@ -133,7 +133,7 @@ func (d *demoServer) while(ctx context.Context) (context.Context, context.Cancel
 }
 
 // ended is an error if ctx ended because the server ended.
-func (d *demoServer) ended(ctx context.Context) error {
+func (d *server) ended(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errServerEnded) {
 		return fmt.Errorf("%w; %s says why", cause, d.cluster.Log)
 	}
@@ -141,7 +141,7 @@ func (d *demoServer) ended(ctx context.Context) error {
 }
 
 // stop shuts the private server down. It takes no context, because it also runs after an interrupt.
-func (d *demoServer) stop() error {
+func (d *server) stop() error {
 	if d.cluster == nil {
 		return nil
 	}
