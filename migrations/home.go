@@ -59,17 +59,17 @@ type claim struct {
 	id     string // UUID: owner in the row
 }
 
-// A claimant is a database that wants a worker, as the home's row names it.
-type claimant struct{ database, address, version string }
+// A applicant is a database that wants a worker, as the home's row names it.
+type applicant struct{ database, address, version string }
 
-// claimant is the database of this session, migrated by a version of the program.
-func (d *database) claimant(version string) claimant {
-	return claimant{d.facts.database, d.address(), version}
+// applicant is the database of this session, migrated by a version of the program.
+func (d *database) applicant(version string) applicant {
+	return applicant{d.facts.database, d.address(), version}
 }
 
 // claim takes a worker for another database, for good. It commits before anything uses the worker. If a later step
 // fails, the worker is wasted and never used twice.
-func (h *home) claim(ctx context.Context, by claimant) (claim, error) {
+func (h *home) claim(ctx context.Context, by applicant) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
 		return h.conn.QueryRow(ctx, sql.Claim, by.database, by.address, nullable(by.version), h.row.ID).
@@ -124,7 +124,7 @@ taken its place, run this, which writes the new address down
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
 // meanwhile, else now is the claim that the database writes down. moved says that it has another address for good.
 func (h *home) reclaim(
-	ctx context.Context, by claimant, worker int, before string, moved bool,
+	ctx context.Context, by applicant, worker int, before string, moved bool,
 ) (now string, given bool, err error) {
 	var ours, here, written bool
 	var node, from string

@@ -45,19 +45,19 @@ func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
 		limits:  admission.New(new(sync.WaitGroup)),
 	}
 	proxy.sources.counters = &proxy.counters
-	s = &session{ends: ends{
+	s = &session{pair: pair{
 		client: client, toClient: frame.NewWriter(client),
 		upstream: &upstreamConn{link: link{Conn: upstream}, to: upstream},
 	}}
 	s.requests = requests{
-		ends: &s.ends, registry: &proxy.registry, fromClient: frame.NewInbox(client, frame.NewBuffers()),
+		pair: &s.pair, registry: &proxy.registry, fromClient: frame.NewInbox(client, frame.NewBuffers()),
 		answers: answers{
 			sources: &proxy.sources, permission: all, segments: &tags{}, counts: &s.counts,
 			Replies: frame.Replies{Buffers: proxy.sources.buffers, ToClient: s.toClient},
 		},
 	}
 	s.replies = replies{
-		ends: &s.ends, registry: &proxy.registry, counters: &proxy.counters,
+		pair: &s.pair, registry: &proxy.registry, counters: &proxy.counters,
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
 	s.conversation = conversation.New(

@@ -34,7 +34,7 @@ type Segments interface {
 
 // sources are what the answers of all sessions are made of.
 type sources struct {
-	ids      *draw.Room
+	ids      *draw.Queue
 	patience time.Duration
 	whyNot   func(error) Decline // nil: DeclineNoLease in each case
 	buffers  *frame.Buffers

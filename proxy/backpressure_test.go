@@ -12,7 +12,7 @@ import (
 )
 
 // only is the rig's session.
-func (r *rig) only() *ends {
+func (r *rig) only() *pair {
 	all, _ := r.proxy.registry.Open()
 	return all[len(all)-1]
 }

@@ -17,7 +17,7 @@ const (
 // dial connects to upstream for a packet that begins no session. A cancel request goes to the very address that its
 // session is connected to. An unknown key may belong to another proxy behind the same balancer. Such a request goes
 // where new sessions go, as every other packet does.
-func (o once) dial(ctx context.Context, packet startupPacket) (net.Conn, error) {
+func (o cancelRelay) dial(ctx context.Context, packet startupPacket) (net.Conn, error) {
 	e := o.sessionOf(packet)
 	if e == nil {
 		return o.hosts.dial(ctx, nil)
@@ -32,7 +32,7 @@ func (o once) dial(ctx context.Context, packet startupPacket) (net.Conn, error) 
 }
 
 // sessionOf finds the session whose statement the client cancels; nil if it is not a session of this proxy.
-func (o once) sessionOf(packet startupPacket) *ends {
+func (o cancelRelay) sessionOf(packet startupPacket) *pair {
 	if !packet.cancel {
 		return nil
 	}

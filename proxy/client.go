@@ -18,8 +18,8 @@ const maxPassword = 65535
 
 // requests are what the client sends. They belong to the goroutine that reads the client.
 type requests struct {
-	*ends
-	registry   *frontend.Registry[*ends]
+	*pair
+	registry   *frontend.Registry[*pair]
 	fromClient *frame.Inbox
 	answers    answers
 	before     prefix // not yet written to upstream; nil: nothing

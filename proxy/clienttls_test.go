@@ -251,7 +251,7 @@ func TestACertificateIsReplacedWithoutTouchingSessions(t *testing.T) {
 	var next Settings
 	change, trustedNext := offers(t)
 	change(&next)
-	if err := r.proxy.Change(next); err != nil {
+	if err := r.proxy.Change(next.Rules); err != nil {
 		t.Fatal(err)
 	}
 	r.answersAgain("1")

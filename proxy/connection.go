@@ -7,20 +7,12 @@ import (
 	"time"
 
 	"pgflurry/proxy/internal/admission"
-	"pgflurry/proxy/pgtls"
 )
-
-// rules hold for a connection from its accept to its end. They never change: Change makes new ones.
-type rules struct {
-	loginTimeout, handshakeTimeout time.Duration
-	clientTLS                      *pgtls.Client // nil: TLS is refused
-	requireTLS, askPassword        bool
-}
 
 // admitted is a connection that the limits have let in.
 type admitted struct {
 	admission.Connection
-	rules *rules
+	rules *Rules
 	since time.Duration // when it was accepted, from the proxy's start
 	here  bool          // a handover need not wait for it (Proxy.arrived)
 }
@@ -41,7 +33,7 @@ type connection struct {
 func newConnection(ctx context.Context, conn net.Conn, id int64, a *admitted, log *slog.Logger) *connection {
 	return &connection{
 		conn: conn, client: conn, admitted: a, keep: context.AfterFunc(ctx, func() { conn.Close() }),
-		login: time.Now().Add(a.rules.loginTimeout), log: log.With("session", id, "client", conn.RemoteAddr()),
+		login: time.Now().Add(a.rules.LoginTimeout), log: log.With("session", id, "client", conn.RemoteAddr()),
 	}
 }
 

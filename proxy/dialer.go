@@ -35,7 +35,7 @@ func checkHosts(hosts []Host) error {
 }
 
 // dialWithin is dial in one of that many shares of the time that is left.
-func (d dialer) dialWithin(ctx context.Context, shares int, u under) (net.Conn, error) {
+func (d dialer) dialWithin(ctx context.Context, shares int, u wrapper) (net.Conn, error) {
 	if deadline, bounded := ctx.Deadline(); bounded && shares > 1 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
@@ -46,7 +46,7 @@ func (d dialer) dialWithin(ctx context.Context, shares int, u under) (net.Conn, 
 
 // dial connects, by TLS if that is asked for. If an address of the host accepts the connection but fails at TLS, dial
 // tries the next address.
-func (d dialer) dial(ctx context.Context, u under) (net.Conn, error) {
+func (d dialer) dial(ctx context.Context, u wrapper) (net.Conn, error) {
 	if d.tls.Mode() == pgtls.Disable || d.Network == "unix" {
 		return d.dialPlain(ctx, nil, u)
 	}
@@ -103,7 +103,7 @@ func (d dialer) oneAddress() bool {
 var errTried = errors.New("TLS failed at this address")
 
 // dialPlain connects to the first address of the host that accepts, without those that were tried.
-func (d dialer) dialPlain(ctx context.Context, tried map[string]bool, u under) (net.Conn, error) {
+func (d dialer) dialPlain(ctx context.Context, tried map[string]bool, u wrapper) (net.Conn, error) {
 	by := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		if tried[address] {
 			return errTried

@@ -16,9 +16,9 @@ import (
 	"pgflurry/proxy/internal/wire"
 )
 
-// ends are both ends of a session, and how they end. Whichever side ends first, the other gets all messages that can
+// pair are both pair of a session, and how they end. Whichever side pair first, the other gets all messages that can
 // still reach it, and nothing is left waiting.
-type ends struct {
+type pair struct {
 	client   net.Conn      // client ↔ proxy
 	upstream *upstreamConn // proxy ↔ upstream
 	toClient *frame.Writer
@@ -43,7 +43,7 @@ var (
 var errTerminated = errors.New("session terminated")
 
 // Closed is why the session ended. If nobody called Because, the client's connection was lost.
-func (e *ends) Closed() frontend.Reason {
+func (e *pair) Closed() frontend.Reason {
 	switch {
 	case e.Why() != frontend.StillOpen:
 		return e.Why()
@@ -54,7 +54,7 @@ func (e *ends) Closed() frontend.Reason {
 }
 
 // AddTo adds the session's counters.
-func (e *ends) AddTo(x *frontend.Sums) {
+func (e *pair) AddTo(x *frontend.Sums) {
 	x.Opened++
 	x.Add(&e.counts)
 	x.ToUpstream += e.upstream.written.Load()
@@ -62,7 +62,7 @@ func (e *ends) AddTo(x *frontend.Sums) {
 }
 
 // upstreamLost reports that upstream has ended a session that had logged in.
-func (e *ends) upstreamLost() {
+func (e *pair) upstreamLost() {
 	if e.conversation.Started() && !e.leaving.Load() {
 		e.lost()
 	}
@@ -74,7 +74,7 @@ func clientLost(err error) bool {
 }
 
 // lostClient logs once that the client's connection was lost. The client can be told nothing any more.
-func (e *ends) lostClient(err error) {
+func (e *pair) lostClient(err error) {
 	e.Because(frontend.ClosedClient)
 	if !e.leaving.Swap(true) {
 		e.log.Info("session ended: the client's connection was lost", "cause", err)
@@ -87,7 +87,7 @@ const deafTime = 5 * time.Second
 
 // inVain says whether upstream has ended while the client takes nothing. Then nobody needs the write that waits for the
 // client. It keeps the goroutine that reads upstream from the end, and perhaps from words before it.
-func (e *ends) inVain() bool {
+func (e *pair) inVain() bool {
 	if !frame.Ended(e.upstream.Conn) {
 		return false
 	}
@@ -100,7 +100,7 @@ func (e *ends) inVain() bool {
 }
 
 // upstreamGone distinguishes an upstream that was lost from one that refuses TLS.
-func (e *ends) upstreamGone(err error) clientError {
+func (e *pair) upstreamGone(err error) clientError {
 	if !e.conversation.Started() && e.upstream.refusesTLS(err) {
 		return clientError{failUpstreamTLS, err}
 	}
@@ -108,7 +108,7 @@ func (e *ends) upstreamGone(err error) clientError {
 }
 
 // clientEnded ends the upstream connection in the way in which the client ended its own.
-func (e *ends) clientEnded(err error) {
+func (e *pair) clientEnded(err error) {
 	var own clientError
 	switch {
 	case errors.As(err, new(upstreamError)):
@@ -143,7 +143,7 @@ func (e *ends) clientEnded(err error) {
 
 // farewell tells the client why its session ends. A client that does not read, or an upstream that stalls in the middle
 // of a message, delays it by at most frame.FarewellTime. After that both connections are closed without a word.
-func (e *ends) farewell(f failure) {
+func (e *pair) farewell(f failure) {
 	late := time.AfterFunc(frame.FarewellTime, func() {
 		e.closeBoth()
 	})
@@ -152,14 +152,14 @@ func (e *ends) farewell(f failure) {
 }
 
 // endsWithPrimary ends the session when its host is not the primary any more. callOff cancels that.
-func (e *ends) endsWithPrimary() (callOff func() bool) {
+func (e *pair) endsWithPrimary() (callOff func() bool) {
 	return context.AfterFunc(e.upstream.over, e.demoted)
 }
 
 // demoted ends a session whose host is no longer the primary. Writes to that host might be lost, so it stops them
 // before it tells the client, which can take a while. A client that has not logged in has lost nothing, and is asked to
 // try again.
-func (e *ends) demoted() {
+func (e *pair) demoted() {
 	_ = e.upstream.SetWriteDeadline(longAgo)
 	e.log.Info("session ended: its server is not the primary any more")
 	if e.conversation.Started() {
@@ -170,7 +170,7 @@ func (e *ends) demoted() {
 }
 
 // kill ends the session at once.
-func (e *ends) kill(f failure) {
+func (e *pair) kill(f failure) {
 	e.Because(f.reason)
 	e.leaving.Store(true)
 	e.farewell(f)
@@ -180,19 +180,19 @@ func (e *ends) kill(f failure) {
 // closeBoth ends both relays. Close waits for the goroutine that reads the connection (frame.Inbox), and that one may
 // be writing to the other side. Writes of relayUpstream have a deadline by now (farewell). When relayUpstream has
 // ended, relayClient waits for nothing.
-func (e *ends) closeBoth() {
+func (e *pair) closeBoth() {
 	e.upstream.Close()
 	e.client.Close()
 }
 
 // Kill ends the session because a drain's time is over.
-func (e *ends) Kill() { e.kill(failDraining) }
+func (e *pair) Kill() { e.kill(failDraining) }
 
 // Interrupt makes relayClient check whether the session should end.
-func (e *ends) Interrupt() { _ = e.client.SetReadDeadline(longAgo) }
+func (e *pair) Interrupt() { _ = e.client.SetReadDeadline(longAgo) }
 
 // loginLate ends a session whose first ReadyForQuery has not come in time.
-func (e *ends) loginLate() {
+func (e *pair) loginLate() {
 	if !e.conversation.Started() {
 		e.log.Warn("session ended by the proxy", "cause", failLogin.sent.Message)
 		e.kill(failLogin)
@@ -200,7 +200,7 @@ func (e *ends) loginLate() {
 }
 
 // loginEnded ends a session whose login failed before upstream decided about it.
-func (e *ends) loginEnded(err error) {
+func (e *pair) loginEnded(err error) {
 	if errors.As(err, new(upstreamError)) || errors.As(err, new(upstreamReadError)) {
 		err = e.upstreamGone(err)
 	}

@@ -29,8 +29,8 @@ type link struct {
 	over context.Context // ends when the host is not the primary any more; never ends where any host will do
 }
 
-// under wraps a connection beneath TLS; nil leaves it as it is.
-type under func(net.Conn) net.Conn
+// wrapper wraps a connection beneath TLS; nil leaves it as it is.
+type wrapper func(net.Conn) net.Conn
 
 // hosts are those behind the proxy, and how new sessions, cancel requests and the proxy's own connections reach them.
 type hosts struct {
@@ -65,7 +65,7 @@ func (h *hosts) dialer(host int) dialer { return (*h.dialers.Load())[host] }
 
 // dial connects to the primary. If that changes meanwhile, it goes on to the next one. Where any host will do, it
 // connects to the first that accepts.
-func (h *hosts) dial(ctx context.Context, u under) (link, error) {
+func (h *hosts) dial(ctx context.Context, u wrapper) (link, error) {
 	ctx, cancel := h.limited(ctx)
 	defer cancel()
 	if h.primary == nil {
@@ -90,7 +90,7 @@ func (h *hosts) limited(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // dialPrimary fails if another host becomes the primary before the connection is there.
-func (h *hosts) dialPrimary(ctx context.Context, primary Primary, u under) (link, error) {
+func (h *hosts) dialPrimary(ctx context.Context, primary Primary, u wrapper) (link, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(primary.Over, cancel)()
@@ -106,7 +106,7 @@ func (h *hosts) dialPrimary(ctx context.Context, primary Primary, u under) (link
 }
 
 // dialInOrder tries one host after the other. Each has its share of the time that is left.
-func (h *hosts) dialInOrder(ctx context.Context, u under) (link, error) {
+func (h *hosts) dialInOrder(ctx context.Context, u wrapper) (link, error) {
 	dialers := *h.dialers.Load()
 	var failed error
 	for i, d := range dialers {

@@ -22,8 +22,8 @@ type Inside interface {
 	Cancels(request []byte) bool
 }
 
-// guest is the engine of a client of Inside.
-type guest struct{ wanted *wire.Startup }
+// insideSession is the engine of a client of Inside.
+type insideSession struct{ wanted *wire.Startup }
 
 // belongsInside says whether Inside serves this session.
 func (p *Proxy) belongsInside(packet startupPacket) bool {
@@ -35,16 +35,16 @@ func (p *Proxy) cancelsInside(packet startupPacket) bool {
 	return p.inside != nil && packet.cancel && p.inside.Cancels(packet.raw)
 }
 
-// live hands the client over. The end of a Drain does not end it.
-func (g *guest) live(p *Proxy, c *connection) {
+// run hands the client over. The end of a Drain does not end it.
+func (g *insideSession) run(p *Proxy, c *connection) {
 	c.keep()
-	c.admitted.BecomeGuest()
+	c.admitted.NeedNoUpstream()
 	wanted := g.wanted
 	g.wanted = nil // an idle session keeps nothing of it
 	p.inside.Serve(c.client, wanted, c.login, p.loggedIn(c.admitted), c.log)
 }
 
-// loggedIn makes the callback for the moment when a guest has logged in.
+// loggedIn makes the callback for the moment when an inside session has logged in.
 func (p *Proxy) loggedIn(a *admitted) func() {
 	return func() {
 		a.LoggedIn()

@@ -21,7 +21,7 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 // wait. Where TLS is required, the proxy says nothing in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why error) {
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
-	if !p.rules.Load().requireTLS {
+	if !p.rules.Load().RequireTLS {
 		f := failTooManyLogins
 		if why == admission.ErrClients {
 			f = failDescriptors

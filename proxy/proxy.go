@@ -15,13 +15,11 @@ import (
 	"pgflurry/proxy/internal/conversation"
 	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/internal/frontend"
-	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )
 
 const (
-	defaultLoginTimeout = 60 * time.Second
-	defaultDialTimeout  = 10 * time.Second
+	defaultDialTimeout = 10 * time.Second
 	// acceptPause is the wait after an accept that failed, usually because there are no descriptors left. It doubles up
 	// to maxAcceptPause.
 	acceptPause    = 5 * time.Millisecond
@@ -37,7 +35,7 @@ type Settings struct {
 	// until ctx ends. Each connection calls it, concurrently.
 	Primary func(ctx context.Context) (Primary, error)
 	// IDs answers from memory. Required.
-	IDs *draw.Room
+	IDs *draw.Queue
 	// Permission finds what sessions to a database may get from memory; nil permits nothing. Each session calls it
 	// once.
 	Permission func(database string) *statement.Permission
@@ -47,39 +45,10 @@ type Settings struct {
 	// WhyNot turns an error of IDs or Segments into the reason why a statement is not answered. Nil stands for
 	// DeclineNoLease in each case. It is called concurrently.
 	WhyNot func(error) Decline
-	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A
-	// session counts from before the proxy connects to upstream until both its connections are closed. Cancel requests
-	// have a limit of their own. If all places are taken, a session that has not logged in gives way as under
-	// MaxLogins. So nobody can fill them without a password.
-	MaxSessions int
-	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or
-	// less. The proxy closes any more. Each needs up to two descriptors. A session of Inside needs one, and counts
-	// half.
-	MaxClients int
-	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. A
-	// connection counts from accept until upstream has let the client in. At the limit, the proxy closes the newcomer
-	// or an older connection. The older one has had its time, or comes from an address with many more of them
-	// (package admission).
-	MaxLogins int
-	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. A /64 network of IPv6
-	// counts as one address, and so do all Unix sockets.
-	MaxLoginsPerAddress int
-	// HandshakeTimeout bounds a TLS handshake with a client, from the moment at which it may begin; 5 s if zero.
-	HandshakeTimeout time.Duration
-	// LoginTimeout bounds the time from accept to the first ReadyForQuery, without DialTimeout; 60 s if zero.
-	LoginTimeout time.Duration
+	// Rules may change later (Proxy.Change).
+	Rules
 	// DialTimeout bounds connecting to upstream; 10 s if zero. Several hosts share it.
 	DialTimeout time.Duration
-	// ClientTLS is the TLS that clients get if they ask for it; nil refuses it.
-	ClientTLS *pgtls.Client
-	// RequireTLS refuses sessions without TLS. It lets cancel requests without TLS pass, because libpq before 17 sends
-	// them so.
-	RequireTLS bool
-	// UpstreamTLS protects the connections to upstream.
-	UpstreamTLS pgtls.Upstream
-	// AskPassword makes the proxy log in for its clients. If upstream wants a password by any method, the proxy asks
-	// the client for it in clear text. It keeps nothing of the password. Needs RequireTLS.
-	AskPassword bool
 	// UnixUpstreamTrustsClients lets a client in where upstream asks it for nothing over a Unix socket. Otherwise only
 	// a client that runs as the proxy's own account gets in there, by a Unix socket (unproven.go).
 	UnixUpstreamTrustsClients bool
@@ -105,7 +74,7 @@ type Proxy struct {
 	trusting   bool // Settings.UnixUpstreamTrustsClients
 	deafTime   time.Duration
 	limits     *admission.Limits
-	rules      atomic.Pointer[rules]
+	rules      atomic.Pointer[Rules]
 	log        *slog.Logger
 	inside     Inside
 	lastID     atomic.Int64
@@ -114,14 +83,14 @@ type Proxy struct {
 	batches    *conversation.Batches
 	ctx        context.Context // ends after Drain
 	stop       context.CancelFunc
-	registry   frontend.Registry[*ends]
+	registry   frontend.Registry[*pair]
 	conns      sync.WaitGroup
 }
 
 // New checks the settings. The Proxy serves nothing until Serve is called.
 func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
-		return nil, errors.New("proxy settings have no IDs; expected a room of draws")
+		return nil, errors.New("proxy settings have no IDs; expected a queue of draws")
 	}
 	if err := checkHosts(s.Upstream); err != nil {
 		return nil, err
@@ -153,7 +122,7 @@ func New(s Settings) (*Proxy, error) {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	if err := p.Change(s); err != nil {
+	if err := p.Change(s.Rules); err != nil {
 		p.stop()
 		return nil, err
 	}

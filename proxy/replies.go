@@ -13,8 +13,8 @@ import (
 
 // replies are what upstream sends. They belong to the goroutine that reads upstream.
 type replies struct {
-	*ends
-	registry     *frontend.Registry[*ends]
+	*pair
+	registry     *frontend.Registry[*pair]
 	counters     *counters
 	since        time.Duration // when the client's connection was accepted, from the proxy's start
 	fromUpstream *frame.Inbox
@@ -142,7 +142,7 @@ func (r *replies) relayAuthentication(body []byte) (relay bool, err error) {
 // statements.
 func (r *replies) rememberKey(key []byte) {
 	if !r.ready && len(key) <= maxKey {
-		r.registry.SetKey(r.ends, string(key))
+		r.registry.SetKey(r.pair, string(key))
 	}
 }
 

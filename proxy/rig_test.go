@@ -75,11 +75,18 @@ func newRigBeforeStartup(t *testing.T, ids draw.Source, change ...func(*Settings
 	front := listen(t)
 	r := &rig{t: t, arrivals: make(chan net.Conn, 8), address: front.Addr().String()}
 	go func() {
+		var kept []net.Conn // Go closes a connection that nobody keeps
+		defer func() {
+			for _, c := range kept {
+				c.Close()
+			}
+		}()
 		for {
 			c, err := back.Accept()
 			if err != nil {
 				return
 			}
+			kept = append(kept, c)
 			r.arrivals <- c
 		}
 	}()

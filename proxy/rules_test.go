@@ -9,7 +9,7 @@ import (
 )
 
 // change gives the proxy of a rig new settings.
-func (r *rig) change(s Settings) {
+func (r *rig) change(s Rules) {
 	r.t.Helper()
 	if err := r.proxy.Change(s); err != nil {
 		r.t.Fatal(err)
@@ -21,8 +21,8 @@ func TestALowerLimitEndsNobodyWhoHasLoggedInAndAHigherOneLetsFurtherIn(t *testin
 	second := r.dial()
 	defer second.Close()
 	r.starts(second)
-	r.change(Settings{MaxSessions: 4})
-	r.change(Settings{MaxSessions: 1, MaxLogins: 1, MaxLoginsPerAddress: 1})
+	r.change(Rules{MaxSessions: 4})
+	r.change(Rules{MaxSessions: 1, MaxLogins: 1, MaxLoginsPerAddress: 1})
 	r.answersAgain("1")
 	third := r.dial()
 	defer third.Close()
@@ -31,7 +31,7 @@ func TestALowerLimitEndsNobodyWhoHasLoggedInAndAHigherOneLetsFurtherIn(t *testin
 	if st := r.proxy.Stats(); st.Now != 2 || st.Limit != 1 || !st.Full {
 		t.Errorf("%d sessions under a limit of %d, full %v; expected 2, 1, true", st.Now, st.Limit, st.Full)
 	}
-	r.change(Settings{MaxSessions: 3})
+	r.change(Rules{MaxSessions: 3})
 	fourth := r.dial()
 	defer fourth.Close()
 	r.starts(fourth)
@@ -55,7 +55,7 @@ func TestALoginIsHeldToTheRulesThatHeldWhenItsConnectionWasAccepted(t *testing.T
 	for r.proxy.Stats().Open["login"] < 2 { // the rig's login, and this one
 		runtime.Gosched()
 	}
-	r.change(strict)
+	r.change(strict.Rules)
 	r.write(accepted, [][]byte{startup("user", "u", "database", "d")[5:]})
 	up := <-r.arrivals
 	defer up.Close()
@@ -75,7 +75,7 @@ func TestALoginIsHeldToTheRulesThatHeldWhenItsConnectionWasAccepted(t *testing.T
 
 func TestSettingsThatContradictThemselvesChangeNothing(t *testing.T) {
 	r := newRig(t, &counter{})
-	for name, s := range map[string]Settings{
+	for name, s := range map[string]Rules{
 		"a password without TLS":          {MaxSessions: 1, AskPassword: true},
 		"TLS required without any":        {MaxSessions: 1, RequireTLS: true},
 		"an upstream that nobody vouches": {MaxSessions: 1, UpstreamTLS: pgtls.Upstream{Mode: pgtls.VerifyFull}},

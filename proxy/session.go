@@ -15,7 +15,7 @@ import (
 
 // session is one client connection and its upstream connection. Its parts are grouped by the goroutine that uses them.
 type session struct {
-	ends              // both
+	pair              // both
 	requests requests // the client's
 	replies  replies  // upstream's
 
@@ -24,9 +24,9 @@ type session struct {
 	asks     bool // the proxy asks the client for the password
 }
 
-// engine serves an admitted client until its end. It is a session, which relays to upstream, or a guest.
+// engine serves an admitted client until its end. It is a session, which relays to upstream, or an inside session.
 type engine interface {
-	live(p *Proxy, c *connection)
+	run(p *Proxy, c *connection)
 }
 
 // serve is the life of a connection: admit, then one of the engines. Its stack frame exists as long as the session, so
@@ -35,7 +35,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	c := newConnection(p.ctx, conn, id, a, p.log)
 	defer p.end(c)
 	if e := p.begin(c); e != nil {
-		e.live(p, c)
+		e.run(p, c)
 	}
 }
 
@@ -48,7 +48,8 @@ func (p *Proxy) end(c *connection) {
 	c.close()
 }
 
-// arrived says that a handover of the listening socket need not wait for the connection any more. Calls may repeat.
+// arrived says that a handover of the listening socket need not wait for the connection any more. A session arrives
+// when it relays, because a drain knows it then; any other connection when it is over. Calls may repeat.
 func (p *Proxy) arrived(a *admitted) {
 	if !a.here {
 		a.here = true
@@ -56,8 +57,8 @@ func (p *Proxy) arrived(a *admitted) {
 	}
 }
 
-// live relays. A drain knows the session, and waits for its login.
-func (s *session) live(p *Proxy, c *connection) {
+// run relays. A drain knows the session, and waits for its login.
+func (s *session) run(p *Proxy, c *connection) {
 	p.arrived(c.admitted)
 	defer s.cancel()
 	defer p.forget(s)
@@ -69,11 +70,11 @@ func (s *session) live(p *Proxy, c *connection) {
 // forget ends what the proxy keeps of a session.
 func (p *Proxy) forget(s *session) {
 	s.connection.ReleaseSlot()
-	p.registry.Leave(&s.ends)
+	p.registry.Leave(&s.pair)
 }
 
-// begin admits a client and finds its engine: a guest, or a session that is connected to upstream. It is nil after an
-// error, which begin has reported, or if the packet begins no session, such as a cancel request.
+// begin admits a client and finds its engine: an inside session, or a session that is connected to upstream. It is nil
+// after an error, which begin has reported, or if the packet begins no session, such as a cancel request.
 func (p *Proxy) begin(c *connection) engine {
 	var packet startupPacket
 	err := frontend.Apart(c.log, errInternal, func() (err error) {
@@ -94,10 +95,10 @@ func (p *Proxy) begin(c *connection) engine {
 	case p.cancelsInside(packet):
 		return nil
 	case packet.cancel || packet.refused:
-		once{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, c.client, packet, c.admitted.From, c.log)
+		cancelRelay{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, c.client, packet, c.admitted.From, c.log)
 		return nil
 	case p.belongsInside(packet):
-		return &guest{&packet.Startup}
+		return &insideSession{&packet.Startup}
 	}
 	var s *session
 	err = frontend.Apart(c.log, errInternal, func() (err error) {
@@ -139,8 +140,8 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, st
 		return conn, startupPacket{}, err
 	}
 	offer := tlsOffer{
-		Client:  a.rules.clientTLS,
-		timeout: a.rules.handshakeTimeout,
+		Client:  a.rules.ClientTLS,
+		timeout: a.rules.HandshakeTimeout,
 		login:   login,
 		slots:   p.limits.Handshakes,
 		from:    a.From,
@@ -158,7 +159,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, st
 	case err != nil:
 	case !packet.cancel && p.registry.Draining.Load():
 		err = clientError{failure: failNotAccepting}
-	case !packet.cancel && a.rules.requireTLS && !inside:
+	case !packet.cancel && a.rules.RequireTLS && !inside:
 		err = clientError{failure: failTLSRequired}
 	}
 	return client, packet, err
@@ -184,31 +185,31 @@ func (p *Proxy) open(
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{
-		ends: ends{
+		pair: pair{
 			client: client, upstream: upstream, toClient: frame.NewWriter(client),
 			binding: binding{works: pgtls.SameCertificate(client, upstream.Conn)},
-			log:     whose(log, packet.User, packet.Database, upstream), connection: &a.Connection,
+			log:     sessionLog(log, packet.User, packet.Database, upstream), connection: &a.Connection,
 			cancel: cancel, lost: p.lost,
 		},
 		user:     packet.User,
-		unproven: !p.trusting && mustBeProven(p.hosts.all[upstream.host], client), asks: a.rules.askPassword,
+		unproven: !p.trusting && mustBeProven(p.hosts.all[upstream.host], client), asks: a.rules.AskPassword,
 	}
 	s.requests = requests{
-		ends: &s.ends, registry: &p.registry, fromClient: frame.NewInbox(client, p.sources.buffers),
+		pair: &s.pair, registry: &p.registry, fromClient: frame.NewInbox(client, p.sources.buffers),
 		answers: answers{
 			sources: &p.sources, permission: permission, segments: segments, ctx: ctx,
 			Replies: frame.Replies{Buffers: p.sources.buffers, ToClient: s.toClient}, counts: &s.counts,
 		},
 	}
 	s.replies = replies{
-		ends: &s.ends, registry: &p.registry, counters: &p.counters, since: a.since, fromUpstream: fromUpstream,
+		pair: &s.pair, registry: &p.registry, counters: &p.counters, since: a.since, fromUpstream: fromUpstream,
 	}
 	s.conversation = conversation.New(conversation.Session{
 		Replication: packet.Replicates(), Unlisted: permission == nil, Allows: s.requests.answers.may,
 	}, p.batches)
 	s.requests.fromClient.SetMax(maxPassword) // until relayClient reads
 	s.toClient.GiveUp(p.deafTime, s.inVain)
-	if !p.registry.Enter(&s.ends) {
+	if !p.registry.Enter(&s.pair) {
 		cancel()
 		upstream.Close()
 		return nil, clientError{failure: failNotAccepting}

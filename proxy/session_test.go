@@ -250,7 +250,7 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	p, got, _ := serveOne(t, front,
 		Settings{
 			Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: draw.New(&counter{}, nil),
-			LoginTimeout: time.Millisecond,
+			Rules: Rules{LoginTimeout: time.Millisecond},
 		}, []byte{0, 0})
 	if !bytes.Contains(got, []byte("08006")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
@@ -264,7 +264,7 @@ func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
 	p, got, _ := serveOne(t, front,
 		Settings{
 			Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: draw.New(&counter{}, nil),
-			LoginTimeout: 50 * time.Millisecond,
+			Rules: Rules{LoginTimeout: 50 * time.Millisecond},
 		},
 		startup("user", "u"))
 	if !bytes.Contains(got, []byte("08006")) || !bytes.Contains(got, []byte("login timeout")) {

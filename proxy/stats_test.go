@@ -116,7 +116,7 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 		s, p := quietSession(join(ourQuery, bytes.Repeat(join(ourParse, bindIt, executeAll), 2), syncIt), nil)
 		s.requests.answers.ctx, p.counters = t.Context(), newCounters()
 		p.registry.Begin()
-		p.registry.Enter(&s.ends)
+		p.registry.Enter(&s.pair)
 		s.once(t)
 		p.sources.ids = draw.New(&fullTicks{}, nil)
 		s.once(t)
@@ -344,7 +344,7 @@ func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
 	}
 	for range 10_000 {
 		s, _ := quietSession(nil, nil)
-		p.registry.Enter(&s.ends)
+		p.registry.Enter(&s.pair)
 	}
 	for b.Loop() {
 		if st := p.Stats(); st.Open["idle"] != 10_000 {

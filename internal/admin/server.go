@@ -124,7 +124,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { s.page.watch(asking) })
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(newestOf(listener, s.limits.connections)) }()
+	go func() { ended <- server.Serve(newDropOldest(listener, s.limits.connections)) }()
 
 	var err error
 	select {

@@ -31,8 +31,8 @@ const skew = 2 * time.Second
 // Judge says what the facts of one look mean.
 func Judge(f Facts) []Check {
 	return []Check{
-		version(f), whose(f), migrate(f), lease(f), database(f), sequences(f), timeline(f), identifier(f), durable(f),
-		replicated(f), session(f), clock(f), connections(f), wire(f),
+		version(f), providerCheck(f), migrate(f), lease(f), database(f), sequences(f), timeline(f), identifier(f),
+		durable(f), replicated(f), session(f), clock(f), connections(f), wire(f),
 	}
 }
 
@@ -47,7 +47,7 @@ func version(f Facts) Check {
 	return c
 }
 
-func whose(f Facts) Check {
+func providerCheck(f Facts) Check {
 	p := providerOf(f)
 	if p.name == "" {
 		return Check{"provider", "none shows", OK, ""}

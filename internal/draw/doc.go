@@ -2,12 +2,12 @@
 // database. It shares out one source, the generator, which has a limited number of IDs in each tick.
 //
 //	              at once, while the tick has IDs and nobody waits
-//	Room.Draw ──┬──────────────────────────────────────────────────────────────► Runs
+//	Queue.Draw ──┬──────────────────────────────────────────────────────────────► Runs
 //	            │  one ID        ones ─────────┐
 //	            ├─ up to 256     portions ─────┼─► serve: one turn, up to 256 IDs
 //	            └─ more          reservations ─┘   after the other
 //
-//	draw.go    Room and Draw       serve.go   the fair queue: who waits, and who is next
+//	draw.go    Queue and Draw      serve.go   the fair queue: who waits, and who is next
 //	runs.go    what was drawn, until it is written
 //
 // A turn is one run of at most a portion, 256 IDs. While draws wait, a goroutine serves them. It starts with the first

@@ -3,6 +3,7 @@ package draw
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -25,39 +26,61 @@ type Source interface {
 	NextN(ctx context.Context, n int) (first int64, count int, err error)
 }
 
-// Room shares out the IDs of a source. Its methods are safe for concurrent use.
-type Room struct {
-	source  Source
-	has     func(time.Duration) int
-	serving atomic.Bool // written under mu: draws wait, and a goroutine serves them
+// ErrNoSource means that nobody has supplied the queue yet.
+var ErrNoSource = errors.New("there is no source of IDs yet")
 
-	mu    sync.Mutex
-	lanes [kinds]list.List   // of *waiter
-	last  kind               // which of portion and reservation had the last turn
-	owed  int                // IDs of reservations that are not drawn yet
-	stop  context.CancelFunc // of the goroutine that serves
+// supply is a source. has says how many IDs it has in a time.
+type supply struct {
+	Source
+	has func(time.Duration) int
 }
 
-// New makes a room. has says how many IDs the source has in a time; nil: any number.
-func New(source Source, has func(time.Duration) int) *Room {
-	return &Room{source: source, has: has, last: reservation}
+// Queue shares out the IDs of a source. Its methods are safe for concurrent use.
+type Queue struct {
+	supply  atomic.Pointer[supply]
+	serving atomic.Bool // written under mu: draws wait, and a goroutine serves them
+
+	mu      sync.Mutex
+	waiting [kinds]list.List   // of *waiter
+	last    kind               // which of portion and reservation had the last turn
+	owed    int                // IDs of reservations that are not drawn yet
+	stop    context.CancelFunc // of the goroutine that serves
+}
+
+// New makes a queue with a source. has says how many IDs the source has in a time; nil: any number.
+func New(source Source, has func(time.Duration) int) *Queue {
+	q := NewLate()
+	q.Supply(source, has)
+	return q
+}
+
+// NewLate makes a queue that gives no IDs before Supply.
+func NewLate() *Queue { return &Queue{last: reservation} }
+
+// Supply gives the queue its source, once. has says how many IDs the source has in a time; nil: any number.
+func (q *Queue) Supply(source Source, has func(time.Duration) int) {
+	q.supply.Store(&supply{source, has})
 }
 
 // Draw takes n IDs into to, in place of what that had: all of them, or none and an error. It waits for them as long as
 // patience, or until ctx ends. It returns how long it has waited; 0: not at all.
-func (r *Room) Draw(ctx context.Context, patience time.Duration, n int, to *Runs) (waited time.Duration, err error) {
+func (q *Queue) Draw(ctx context.Context, patience time.Duration, n int, to *Runs) (waited time.Duration, err error) {
 	to.Reset()
-	if n > Portion && !r.reserve(n, patience) {
+	from := q.supply.Load()
+	if from == nil {
+		return 0, ErrNoSource
+	}
+	if n > Portion && !q.reserve(from.has, n, patience) {
 		return 0, ErrLate
 	}
-	left, err := r.atOnce(n, to)
+	left, err := q.atOnce(from, n, to)
 	switch {
 	case left > 0 && err == nil:
 		began := time.Now()
-		err = r.wait(ctx, patience, &waiter{kind: kindOf(n), n: n, left: left, to: to, done: make(chan error, 1)})
+		err = q.wait(ctx, patience, &waiter{kind: kindOf(n), n: n, left: left, to: to, done: make(chan error, 1)})
 		waited = time.Since(began)
 	case n > Portion:
-		r.fulfil(n)
+		q.fulfil(n)
 	}
 	if err != nil {
 		to.Reset()
@@ -66,9 +89,9 @@ func (r *Room) Draw(ctx context.Context, patience time.Duration, n int, to *Runs
 }
 
 // atOnce takes what it can have without waiting. It returns how many IDs are left to draw.
-func (r *Room) atOnce(n int, to *Runs) (left int, err error) {
-	for left = n; left > 0 && (n == 1 || !r.serving.Load()); {
-		first, count, err := r.source.TryNextN(min(left, Portion))
+func (q *Queue) atOnce(from Source, n int, to *Runs) (left int, err error) {
+	for left = n; left > 0 && (n == 1 || !q.serving.Load()); {
+		first, count, err := from.TryNextN(min(left, Portion))
 		if count == 0 || err != nil {
 			return left, err
 		}

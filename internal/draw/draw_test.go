@@ -69,7 +69,7 @@ type drawn struct {
 }
 
 // begin begins a draw, and returns when it waits or is over.
-func begin(ctx context.Context, r *Room, n int) *drawn {
+func begin(ctx context.Context, r *Queue, n int) *drawn {
 	d := &drawn{over: make(chan struct{})}
 	go func() {
 		defer close(d.over)

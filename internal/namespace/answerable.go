@@ -26,8 +26,8 @@ func (a Answers) Permit(name string) bool { return slices.Contains(a.Names, name
 //go:embed answerable.sql
 var answerableSQL string
 
-// A Judgement is what a proxy may answer in one database, as one look has found it.
-type Judgement struct {
+// A Decision is what a proxy may answer in one database, as one look has found it.
+type Decision struct {
 	Namespace         // the zero value: the database has none
 	IDs       Answers // next_snowflake() and next_snowflakes(n)
 	Segments  Answers // next_segment(tag) and next_segments(tag, n)
@@ -46,7 +46,7 @@ type Judgement struct {
 // error. Errors are those of the connection and of missing rights.
 //
 // It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
-func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, error) {
+func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Decision, error) {
 	questions := &pgx.Batch{}
 	questions.Queue(sql.Read, reached(conn))
 	questions.Queue(answerableSQL)
@@ -54,12 +54,12 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, 
 	answers := conn.SendBatch(ctx, questions)
 	defer answers.Close()
 	n, err := scan(conn, answers.QueryRow())
-	j := Judgement{Namespace: n}
+	j := Decision{Namespace: n}
 	switch missing := new(NotMigratedError); {
 	case errors.As(err, &missing):
 		j.Nothing = err.Error()
 	case err != nil:
-		return Judgement{}, err
+		return Decision{}, err
 	case n.ID != wantID:
 		j.Nothing = fmt.Sprintf("database %q belongs to namespace %s, not %s", n.Database, n.ID, wantID)
 	case n.Closed:
@@ -75,7 +75,7 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Judgement, 
 	if err != nil {
 		return j, cannotJudge(n.Database, err)
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[meaning])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[resolved])
 	if err != nil {
 		return j, cannotJudge(n.Database, err)
 	}
@@ -96,8 +96,8 @@ func cannotJudge(database string, err error) error {
 	return fmt.Errorf("reading which functions database %q has: %w", database, err)
 }
 
-// meaning is a row of answerable.sql: what one name with one schema means.
-type meaning struct {
+// resolved is a row of answerable.sql: what one name with one schema means.
+type resolved struct {
 	Schema, Name string
 	There        bool   // as a call means it
 	Everybody    bool   // PUBLIC may use it
@@ -107,7 +107,7 @@ type meaning struct {
 
 // judge finds the names that calls may use. A name without a schema is sure if nothing else in the database has it: any
 // schema may be in a search_path. Then it means what is in public, or PostgreSQL's own.
-func (j *Judgement) judge(found []meaning) {
+func (j *Decision) judge(found []resolved) {
 	answers := map[string]*Answers{
 		"next_snowflake": &j.IDs, "next_snowflakes": &j.IDs,
 		"next_segment": &j.Segments, "next_segments": &j.Segments,
@@ -142,7 +142,7 @@ func (j *Judgement) judge(found []meaning) {
 }
 
 // why says what keeps calls from being answered; empty: nothing, or nobody expects them.
-func (m meaning) why(database string) string {
+func (m resolved) why(database string) string {
 	isAlias := m.Schema == "public" && strings.HasPrefix(m.Name, "next_segment")
 	switch {
 	case m.Beside != "":

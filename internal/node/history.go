@@ -25,7 +25,7 @@ var errHistoryBusy = fault.WithHint(errors.New("another question for the history
 func (u *supply) history(ctx context.Context, worker int) ([]report.Tenure, error) {
 	known := u.known.Load()
 	if known == nil {
-		return nil, fmt.Errorf("the history of worker %d: %w", worker, errNoNamespace)
+		return nil, fmt.Errorf("the history of worker %d: the namespace is not known yet", worker)
 	}
 	layout := known.namespace.Layout
 	switch ns := known.namespace; {

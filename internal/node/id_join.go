@@ -50,10 +50,16 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 // idSettings are the settings of its server.
 func (n *Node) idSettings(id *idDatabase, d config.IDDatabase) idserver.Settings {
 	return idserver.Settings{
-		Database: d.Name, IDs: n.room, Segments: id.segments, Unavailable: n.supply.unavailable,
+		Database: d.Name, IDs: n.supply.queue, Segments: id.segments, Unavailable: n.supply.unavailable,
 		Parameters: id.real.Parameters, Accounts: id.accounts.Last, Console: n.supply.console(),
+		Rules: idRules(d), Log: n.log,
+	}
+}
+
+// idRules are those of its server that a reload may change.
+func idRules(d config.IDDatabase) idserver.Rules {
+	return idserver.Rules{
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
-		Log: n.log,
 	}
 }
 
@@ -72,7 +78,7 @@ func (n *Node) prepareIDDatabase(next config.Settings) (commit func(), err error
 		return nil, config.UnreadAccounts(err)
 	}
 	return func() {
-		_ = id.server.Change(n.idSettings(id, d)) // complete has checked it
+		_ = id.server.Change(idRules(d)) // complete has checked it
 		id.segments.choose(next)
 		read()
 	}, nil

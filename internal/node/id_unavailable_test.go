@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/internal/draw"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/report"
 	"pgflurry/internal/segment"
@@ -35,13 +36,13 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 		hint  string
 	}{
 		{
-			"no namespace yet", errNoNamespace,
+			"no namespace yet", draw.ErrNoSource,
 			report.Lease{},
 			"57P03",
 			"no ID can be given: no worker is granted yet", "Try again in a moment, or connect to another proxy.",
 		},
 		{
-			"nobody has migrated", errNoNamespace,
+			"nobody has migrated", draw.ErrNoSource,
 			report.Lease{Reason: fault.NoNamespace},
 			"57P03",
 			"no ID can be given: the lease database has no namespace yet",

@@ -16,35 +16,34 @@ import (
 func TestEachWantOfIDsHasItsName(t *testing.T) {
 	layout := generator.DefaultLayout()
 	var now atomic.Int64
-	var ids lateIDs
+	ids := draw.NewLate()
+	var runs draw.Runs
 	lacks := func(when string, expected proxy.Decline) {
 		t.Helper()
-		_, n, err := ids.TryNextN(1)
-		if got := whyNot(err); err == nil || n > 0 || got != expected {
-			t.Errorf("%s: %d IDs and %v, which is named %s; expected %s", when, n, err, got, expected)
+		_, err := ids.Draw(t.Context(), 0, 1, &runs)
+		if got := whyNot(err); err == nil || got != expected {
+			t.Errorf("%s: %v, which is named %s; expected %s", when, err, got, expected)
 		}
 	}
 	lacks("before the namespace is known", proxy.DeclineNoLease)
-	var runs draw.Runs
-	room := draw.New(&ids, ids.has)
-	if _, err := room.Draw(t.Context(), 0, 100_000, &runs); !errors.Is(err, errNoNamespace) {
-		t.Errorf("before the namespace is known a draw of many fails with %v; expected %v", err, errNoNamespace)
+	if _, err := ids.Draw(t.Context(), 0, 100_000, &runs); !errors.Is(err, draw.ErrNoSource) {
+		t.Errorf("before the namespace is known a draw of many fails with %v; expected %v", err, draw.ErrNoSource)
 	}
 	g, err := generator.New(generator.Settings{Layout: layout, Now: now.Load})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids.generator.Store(g)
+	ids.Supply(g, g.Has)
 	lacks("before a worker is leased", proxy.DeclineNoLease)
-	if n := ids.has(50 * time.Millisecond); n != 51*4096 {
+	if n := g.Has(50 * time.Millisecond); n != 51*4096 {
 		t.Errorf("50 ms have %d IDs; expected those of 51 ticks", n)
 	}
 	now.Store(1000)
 	if err := g.Grant(1, 1000, 1010); err != nil {
 		t.Fatal(err)
 	}
-	if _, n, err := ids.TryNextN(1); n != 1 || err != nil {
-		t.Fatalf("with a worker there are %d IDs, %v", n, err)
+	if _, err := ids.Draw(t.Context(), 0, 1, &runs); err != nil {
+		t.Fatalf("with a worker there is no ID: %v", err)
 	}
 	now.Store(1010)
 	lacks("at the mark", proxy.DeclineMark)

@@ -25,7 +25,7 @@ func limit(most int) any {
 
 // applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Connections that
 // have not logged in get at most half of those, so that they cannot keep real clients out.
-func applyLimits(l config.Limits, s *proxy.Settings, databases, hosts, descriptors int) {
+func applyLimits(l config.Limits, s *proxy.Rules, databases, hosts, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
 	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout
 	if descriptors == 0 {

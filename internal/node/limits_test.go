@@ -16,7 +16,7 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 		{1_036, 0, 500, 250},
 		{10, 512, 1, 1},
 	} {
-		var s proxy.Settings
+		var s proxy.Rules
 		applyLimits(config.Limits{MaxLogins: c.logins}, &s, 1, 0, c.descriptors)
 		if s.MaxClients != c.clients || s.MaxLogins != c.want {
 			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d",

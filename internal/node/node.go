@@ -42,7 +42,6 @@ type Node struct {
 	upstream  *upstream
 	rules     connect.Rules // of all connections that the node keeps
 	supply    *supply
-	room      *draw.Room // where all clients draw IDs
 	databases *watch.Databases
 	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
@@ -89,10 +88,9 @@ func New(s config.Settings) (_ *Node, err error) {
 	n.databases = watch.NewDatabases(n.openNumbers)
 	n.supply = &supply{
 		settings: s, address: n.address, lease: n.lease, rules: &n.rules, clock: clock, log: n.log,
-		judged: n.databases.Judged,
+		judged: n.databases.Judged, queue: draw.NewLate(),
 	}
 	n.supply.unread.Store(&namespaceUnread)
-	n.room = draw.New(&n.supply.ids, n.supply.ids.has)
 	n.upstream = &upstream{lease: n.lease, rules: &n.rules, databases: n.databases, log: n.log}
 	for _, h := range s.Hosts {
 		n.upstream.hosts = append(n.upstream.hosts, proxy.Host(h))
@@ -132,7 +130,7 @@ func (n *Node) join() error {
 		return err
 	}
 	list()
-	n.logLimits(n.settings, s)
+	n.logLimits(n.settings, s.Rules)
 	n.current.Store(&n.settings)
 	n.phase.tookOver(n.settings, n.clock.wall())
 	return nil

@@ -33,7 +33,7 @@ func (n *Node) Reload(s config.Settings) error {
 	if err := next.Complete(); err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
-	changed := n.proxySettings(next)
+	changed := n.proxyRules(next)
 	list, err := n.databases.Prepare(next.Databases)
 	if err != nil {
 		return err
@@ -106,21 +106,27 @@ func (n *Node) readPassword() {
 // proxySettings are the settings of the proxy.
 func (n *Node) proxySettings(s config.Settings) proxy.Settings {
 	p := proxy.Settings{
+		Rules:    n.proxyRules(s),
 		Upstream: n.upstream.hosts, Primary: n.upstream.primaryHost(), Log: n.log,
-		IDs: n.room, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
+		IDs: n.supply.queue, Permission: n.databases.PermissionOf, Segments: n.numbersOf, WhyNot: whyNot,
 		UpstreamLost: n.rules.Suspicion.Raise, UnixUpstreamTrustsClients: s.UnixUpstreamTrustsClients,
 	}
 	if n.id != nil {
 		p.Inside = n.id.server
 	}
+	return p
+}
+
+// proxyRules are those of the proxy that a reload may change.
+func (n *Node) proxyRules(s config.Settings) (r proxy.Rules) {
 	asked := 0
 	if n.upstream.primary != nil {
 		asked = len(n.upstream.hosts)
 	}
-	applyLimits(s.Limits, &p, len(s.Databases), asked, descriptors())
-	applyTLS(s, &p)
+	applyLimits(s.Limits, &r, len(s.Databases), asked, descriptors())
+	applyTLS(s, &r)
 	warnOfExpired(s, n.log)
-	return p
+	return r
 }
 
 // numbersOf is what a session to a database draws its numbers from; nil: nothing.
@@ -132,7 +138,7 @@ func (n *Node) numbersOf(database string) proxy.Segments {
 }
 
 // logLimits logs the limits and what TLS does not protect, if they have changed.
-func (n *Node) logLimits(s config.Settings, p proxy.Settings) {
+func (n *Node) logLimits(s config.Settings, p proxy.Rules) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
 		n.log.Info("limits on clients", "clients", limit(p.MaxClients), "max_connections", limit(p.MaxSessions),

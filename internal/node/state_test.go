@@ -105,7 +105,7 @@ func TestADatabaseThatIsNotAnsweredSaysWhyAndWhatToDo(t *testing.T) {
 	server.Exec(t, revoked, "REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC")
 	s.LeaseDatabase = revoked
 	r := start(t, s)
-	d := r.until(t, "a judgement", func(s report.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
+	d := r.until(t, "a decision", func(s report.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
 	if d.IDs != "none" || !strings.Contains(d.IDsWhy, "was revoked from PUBLIC") {
 		t.Errorf("it reports %+v", d)
 	}

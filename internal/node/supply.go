@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/internal/config"
 	"pgflurry/internal/connect"
+	"pgflurry/internal/draw"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/lease/holder"
 	"pgflurry/internal/namespace"
@@ -26,7 +27,7 @@ type supply struct {
 	log      *slog.Logger
 	judged   func() <-chan struct{} // closed once all databases were judged
 
-	ids      lateIDs
+	queue    *draw.Queue // gets the generator as soon as the namespace is known, and with it the layout
 	known    atomic.Pointer[known]
 	unread   atomic.Pointer[trouble] // why the namespace was not read yet; nil: it was
 	surveyed atomic.Pointer[report.Workers]
@@ -61,7 +62,7 @@ func (u *supply) run(
 	if err != nil {
 		return err
 	}
-	u.ids.generator.Store(g)
+	u.queue.Supply(g, g.Has)
 	u.known.Store(&known{namespace: ns, keeper: keeper})
 	u.unread.Store(nil)
 

@@ -11,7 +11,7 @@ import (
 )
 
 // applyTLS sets the TLS of a proxy.
-func applyTLS(s config.Settings, p *proxy.Settings) {
+func applyTLS(s config.Settings, p *proxy.Rules) {
 	p.ClientTLS, p.UpstreamTLS = s.Keys.Client, s.Keys.Upstream
 	p.RequireTLS, p.AskPassword = s.TLS.Client == config.ClientRequire, s.TLS.Auth == config.AuthPassword
 }

@@ -129,7 +129,7 @@ func (l *Listing) Tags() []report.Segment {
 func (l *Listing) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.permission.set(unjudged())
+	l.permission.set(undecided())
 	l.source.Store(l.numbers)
 }
 
@@ -138,22 +138,22 @@ func (l *Listing) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.remove()
-	l.permission.set(judgement{idsWhy: notListed, segmentsWhy: notListed})
+	l.permission.set(decision{idsWhy: notListed, segmentsWhy: notListed})
 	l.source.Store(nil)
 }
 
-// permit applies a judgement, unless the database was removed from the list meanwhile.
-func (l *Listing) permit(j judgement) { l.unlessOver(func() { l.permission.set(j) }) }
+// permit applies a decision, unless the database was removed from the list meanwhile.
+func (l *Listing) permit(j decision) { l.unlessOver(func() { l.permission.set(j) }) }
 
-// say replaces only the reasons of a judgement, and leaves the permission.
-func (l *Listing) say(j judgement) { l.unlessOver(func() { l.permission.judgement.Store(&j) }) }
+// say replaces only the reasons of a decision, and leaves the permission.
+func (l *Listing) say(j decision) { l.unlessOver(func() { l.permission.decision.Store(&j) }) }
 
-// amend changes what is known beside a judgement.
-func (l *Listing) amend(change func(*judgement)) {
+// amend changes what is known beside a decision.
+func (l *Listing) amend(change func(*decision)) {
 	l.unlessOver(func() {
-		j := *l.permission.judgement.Load()
+		j := *l.permission.decision.Load()
 		change(&j)
-		l.permission.judgement.Store(&j)
+		l.permission.decision.Store(&j)
 	})
 }
 
@@ -268,7 +268,7 @@ func (d *Databases) Qualified(name string) (*Database, error) {
 	if db == nil {
 		return nil, ErrNotListed
 	}
-	switch j := db.permission.judgement.Load(); {
+	switch j := db.permission.decision.Load(); {
 	case j.segments != answerNothing:
 		return db, nil
 	case j.at.IsZero():

@@ -30,20 +30,20 @@ func relist(t *testing.T, d *Databases, names ...string) {
 	commit()
 }
 
-// everything is the judgement of a watch that finds no fault.
-var everything = judgement{names: statement.AllNames, ids: answerAll, segments: answerAll}
+// everything is the decision of a watch that finds no fault.
+var everything = decision{names: statement.AllNames, ids: answerAll, segments: answerAll}
 
 func TestInvariant3ADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
 	d := listOf(t, "app", "reports")
 	app := d.listed[0]
 	app.permit(everything)
-	if j := app.permission.judgement.Load(); j.ids != answerAll {
+	if j := app.permission.decision.Load(); j.ids != answerAll {
 		t.Fatalf("it may be answered by %v", j.ids)
 	}
 	kept := d.PermissionOf("app")
 	relist(t, d, "reports")
 	app.permit(everything) // from a look that began before the removal
-	if j := app.permission.judgement.Load(); j.ids != answerNothing || j.segments != answerNothing {
+	if j := app.permission.decision.Load(); j.ids != answerNothing || j.segments != answerNothing {
 		t.Errorf("taken off the list it may be answered by %v", j.ids)
 	}
 	if _, _, err := d.NumbersOf("app").TryNextN([]byte("tag"), 1); err == nil {
@@ -55,7 +55,7 @@ func TestInvariant3ADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBri
 			len(d.listed))
 	}
 	d.listed[1].permit(everything)
-	if d.PermissionOf("app") != kept || app.permission.judgement.Load().ids != answerAll {
+	if d.PermissionOf("app") != kept || app.permission.decision.Load().ids != answerAll {
 		t.Error("a session from before is not answered again")
 	}
 	if d.PermissionOf("other") != nil || d.NumbersOf("other") != nil {
@@ -140,7 +140,7 @@ func TestInvariant4NoJudgementOutlivesItsRun(t *testing.T) {
 	d.wasJudged(l)
 	<-d.Judged()
 	if !permits(session, everything.names) {
-		t.Fatal("a judgement permits nothing")
+		t.Fatal("a decision permits nothing")
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -148,7 +148,7 @@ func TestInvariant4NoJudgementOutlivesItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if permits(session, everything.names) || permits(d.PermissionOf("app"), everything.names) {
-		t.Error("a session is answered by a judgement whose Run has ended")
+		t.Error("a session is answered by a decision whose Run has ended")
 	}
 	if _, err := d.Qualified("app"); !errors.Is(err, ErrNotJudged) {
 		t.Errorf("its numbers: %v", err)

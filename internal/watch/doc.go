@@ -3,14 +3,14 @@
 //
 //	the list of databases ──▶ Databases ── PermissionOf, NumbersOf ──▶ sessions of the proxy
 //	                              ▲     └─ State, Tags ──▶ operators
-//	                   judgements │
+//	                    decisions │
 //	                            Watch ── looks every two seconds, through the upstream ──▶ each database
 //	                              └──▶ Server: parameters, and whether the ID database hides a real one
 //
 //	databases.go   the list of databases, and the goroutines for each listed one
-//	judgement.go   what a look has found, and the permission that follows from it
+//	decision.go    what a look has found, and the permission that follows from it
 //	watch.go       may this database be answered: look after look
-//	findings.go    what the log says of it            meaning.go   what a failed look says of a database
+//	reminders.go   what the log says of it            error_class.go  what a failed look says of a database
 //	space.go       is it part of the ID space         mend.go      sequences that a failover made unreadable
 //	place.go       do looks agree which one it is     origin.go    which sessions and numbers are of another one
 //	server.go      the server behind the ID database
@@ -38,7 +38,7 @@
 //     does. Three looks without an answer end it.
 //  2. A session that began before a look found another place is not answered any more: it may be at the old one.
 //  3. A database that was taken off the list is not answered, whatever a look finds that began before.
-//  4. No judgement outlives Run: when that has returned, nothing is answered.
+//  4. No decision outlives Run: when that has returned, nothing is answered.
 //
 // # Goroutines
 //

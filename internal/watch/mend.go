@@ -23,7 +23,7 @@ const (
 // A mender recreates sequences of the function that a failover has made unreadable. If that fails, the look still
 // counts and the permission stands. A later look tries again. It also tells of guards that do not hold.
 type mender struct {
-	found *findings
+	found *reminders
 	due   time.Duration // when to check again
 }
 

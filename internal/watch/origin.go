@@ -53,7 +53,7 @@ func (n *Numbers) unlessMoved(first int64, count int, err error) (int64, int, er
 // setOrigin records where the sessions are and where the numbers come from, as a look has found it. If the numbers in
 // memory are from elsewhere, none of them is given any more when it returns. A standby makes no statement: what is in
 // memory stays. before is the origin when the look was asked.
-func (l *Listing) setOrigin(before *segment.Origin, j namespace.Judgement) {
+func (l *Listing) setOrigin(before *segment.Origin, j namespace.Decision) {
 	l.isAt(j.Place)
 	switch {
 	case j.Nothing != "":

@@ -64,15 +64,15 @@ func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
 		return !errors.Is(err, segment.ErrElsewhere)
 	}
 	for _, look := range []struct {
-		says  namespace.Judgement
+		says  namespace.Decision
 		given bool
 	}{
-		{namespace.Judgement{}, false},
-		{namespace.Judgement{SegmentOrigin: "a"}, true},
-		{namespace.Judgement{}, true},
-		{namespace.Judgement{Nothing: "it is closed"}, false},
-		{namespace.Judgement{}, false},
-		{namespace.Judgement{SegmentOrigin: "b"}, true},
+		{namespace.Decision{}, false},
+		{namespace.Decision{SegmentOrigin: "a"}, true},
+		{namespace.Decision{}, true},
+		{namespace.Decision{Nothing: "it is closed"}, false},
+		{namespace.Decision{}, false},
+		{namespace.Decision{SegmentOrigin: "b"}, true},
 	} {
 		if d.setOrigin(d.numbers.Origin(), look.says); given() != look.given {
 			t.Errorf("after %+v numbers are given: %v, expected %v", look.says, !look.given, look.given)
@@ -80,7 +80,7 @@ func TestALookSaysWhereTheNumbersComeFromAndAStandbySaysNothing(t *testing.T) {
 	}
 	before := d.numbers.Origin()
 	d.numbers.From(before, "") // a fetch was elsewhere while the look was asked
-	if d.setOrigin(before, namespace.Judgement{SegmentOrigin: "b"}); given() {
+	if d.setOrigin(before, namespace.Decision{SegmentOrigin: "b"}); given() {
 		t.Error("a look that was asked before the change lets numbers be given")
 	}
 }

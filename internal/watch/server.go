@@ -101,7 +101,7 @@ func (s *Server) Hides() string {
 
 // meet asks the server for what the ID database needs to know, at the end of a look. If strict says so, it is an error
 // that the ID database hides a real one.
-func (s *Server) meet(ctx context.Context, conn *pgx.Conn, strict bool, found *findings) error {
+func (s *Server) meet(ctx context.Context, conn *pgx.Conn, strict bool, found *reminders) error {
 	if s == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func hidesOne(name string) error {
 }
 
 // reportHidden records whether there is a real database of that name. It ends nothing, because sessions are open.
-func (s *Server) reportHidden(real bool, found *findings) {
+func (s *Server) reportHidden(real bool, found *reminders) {
 	switch {
 	case real:
 		s.hidden.Store(&found.database)

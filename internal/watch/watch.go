@@ -90,7 +90,7 @@ func (w *Watch) Run(ctx context.Context) error {
 
 // forget drops what is known only because somebody looks at the database.
 func (w *Watch) forget(l *Listing) {
-	l.permit(unjudged())
+	l.permit(undecided())
 	w.ids.forget(l)
 	if s := w.settings.Server; s != nil {
 		s.forget(l.name)
@@ -104,9 +104,9 @@ type databaseWatch struct {
 	ids      *space
 	asker    *connect.Asker
 	places   places
-	found    *findings
+	found    *reminders
 	mender   mender
-	permit   func(judgement)
+	permit   func(decision)
 	seen     bool // it was judged at least once
 	unasked  int  // looks in a row without an answer
 }
@@ -120,7 +120,7 @@ func (w *Watch) of(l *Listing) *databaseWatch {
 	}
 	rules := s.Rules
 	rules.Log = rules.Log.With("database", l.name)
-	found := newFindings(l.name, s.Rules.Log, rules.Now, cmp.Or(rules.Remind, logs.RemindEvery))
+	found := newReminders(l.name, s.Rules.Log, rules.Now, cmp.Or(rules.Remind, logs.RemindEvery))
 	return &databaseWatch{
 		Listing: l, settings: s, ids: w.ids, asker: connect.NewAsker(there, s.Timeout, rules),
 		found: found, mender: mender{found: found}, permit: l.permit,
@@ -152,7 +152,7 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 
 // look judges the database and sets its permission.
 func (d *databaseWatch) look(ctx context.Context) error {
-	var judged namespace.Judgement
+	var judged namespace.Decision
 	origin := d.numbers.Origin()
 	err := d.asker.Ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if !d.seen {
@@ -183,7 +183,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	if conflict != "" {
 		withhold(&judged, conflict)
 	}
-	j := judgementOf(judged, d.settings.Wall())
+	j := decisionOf(judged, d.settings.Wall())
 	if conflict != "" {
 		j.conflict, j.idsHint = true, conflictHint
 	}
@@ -219,7 +219,7 @@ func (d *databaseWatch) unanswered(err error) {
 	if wrong := new(wrongDatabase); errors.As(err, &wrong) {
 		f.what, f.fault = idFindings[answerNothing], slog.LevelError
 	}
-	says := meaningOf(err)
+	says := classOf(err)
 	if says == unasked {
 		d.unasked++
 	}
@@ -234,7 +234,7 @@ func (d *databaseWatch) unanswered(err error) {
 	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))
 	}
-	d.amend(func(j *judgement) {
+	d.amend(func(j *decision) {
 		switch j.away = ""; says {
 		case away:
 			j.away = f.why
@@ -245,17 +245,17 @@ func (d *databaseWatch) unanswered(err error) {
 	d.found.report(f)
 }
 
-// nothing is the judgement of a look that failed: nothing may be answered.
-func (d *databaseWatch) nothing(why, hint string) judgement {
-	before := d.permission.judgement.Load()
-	return judgement{
+// nothing is the decision of a look that failed: nothing may be answered.
+func (d *databaseWatch) nothing(why, hint string) decision {
+	before := d.permission.decision.Load()
+	return decision{
 		idsWhy: why, idsHint: hint, segmentsWhy: why, at: before.at, found: before.found, newServer: before.newServer,
 	}
 }
 
-// compare ends the answers of a judgement while looks do not agree which database this is. The lease may be at another
+// compare ends the answers of a decision while looks do not agree which database this is. The lease may be at another
 // one as well: its keeper looks now.
-func (d *databaseWatch) compare(j *namespace.Judgement) {
+func (d *databaseWatch) compare(j *namespace.Decision) {
 	moved, agreed := d.places.seen(j.Place, d.settings.Rules.Now())
 	if log := d.found.log; moved {
 		log.Error("another database answers at this address than before: it was switched, moved, restored or closed",
@@ -270,8 +270,8 @@ func (d *databaseWatch) compare(j *namespace.Judgement) {
 	}
 }
 
-// withhold lets nothing be answered of what a judgement permits.
-func withhold(j *namespace.Judgement, why string) {
+// withhold lets nothing be answered of what a decision permits.
+func withhold(j *namespace.Decision, why string) {
 	for _, answers := range []*namespace.Answers{&j.IDs, &j.Segments, &j.Others} {
 		if len(answers.Names) > 0 {
 			*answers = namespace.Answers{Why: why}

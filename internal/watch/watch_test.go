@@ -26,7 +26,7 @@ import (
 // levels records what a watch permits.
 type levels struct{ ids []level }
 
-func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
+func (l *levels) permit(j decision) { l.ids = append(l.ids, j.ids) }
 
 // settingsOf are those of a watch over one database, with its log.
 func settingsOf(t *testing.T, config *pgx.ConnConfig) (Settings, *bytes.Buffer) {

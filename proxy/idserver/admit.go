@@ -36,7 +36,7 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 	if v.draining.Load() {
 		return refuseWith(loginLimit, fault.NotAccepting)
 	}
-	if err := v.slots.acquire(s.user, v.rules.Load().maxSessions, known.Allows); err != nil {
+	if err := v.slots.acquire(s.user, v.rules.Load().MaxSessions, known.Allows); err != nil {
 		return refuseWith(loginLimit, err.(fault.Error))
 	}
 	s.hasSlot.Store(true)
@@ -53,7 +53,7 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 
 // stillListed is false if the account was removed since the login began. The client decides how long a login takes.
 func (v *Server) stillListed(user string) bool {
-	if v.rules.Load().method == Trust {
+	if v.rules.Load().Method == Trust {
 		return true
 	}
 	list := v.settings.Accounts()

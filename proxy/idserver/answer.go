@@ -24,7 +24,7 @@ type Segments interface {
 
 // source is where all sessions draw.
 type source struct {
-	ids         *draw.Room
+	ids         *draw.Queue
 	segments    Segments // nil: there are no numbers of tags
 	unavailable func(error) fault.Error
 }

@@ -1,6 +1,7 @@
 // Package idserver serves the ID database: sessions that need no PostgreSQL behind them. A client logs in against
-// verifiers in memory. It draws IDs in one room (package draw) with the clients of the proxy. Its numbers of tags come
-// from the same source as theirs. The proxy hands such a client over by proxy.Inside; package node builds the Server.
+// verifiers in memory. It draws IDs from one queue (package draw) with the clients of the proxy. Its numbers of tags
+// come from the same source as theirs. The proxy hands such a client over by proxy.Inside; package node builds the
+// Server.
 //
 //	proxy ──► serve.go ──► admit.go ──────────────► loop.go ──► engine.go, run.go ──► answer.go
 //	          a life       startup.go: its options   reads       runs statements       draws, writes rows

@@ -19,7 +19,7 @@ func TestASessionWhoseClientSendsNothingForTooLongEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				v := testServer(t, &counter{})
-				if err := v.Change(Settings{Method: Trust, IdleTimeout: time.Minute}); err != nil {
+				if err := v.Change(Rules{Method: Trust, IdleTimeout: time.Minute}); err != nil {
 					t.Fatal(err)
 				}
 				client, far := net.Pipe()

@@ -68,7 +68,7 @@ type login struct {
 func (l *login) account(user string) (account.Account, error) {
 	now, rules := l.now(), l.rules.Load()
 	l.user = user
-	if rules.method == Trust {
+	if rules.Method == Trust {
 		if err := account.CheckName(user); err != nil { // SHOW SESSIONS shows it to others
 			return account.Account{}, fault.Errorf("28000", "Give a name of 1 to 63 bytes in UTF-8.",
 				"invalid user name: %v", err)
@@ -81,11 +81,11 @@ func (l *login) account(user string) (account.Account, error) {
 		return account.Account{}, refuseWith(loginUnready, errAccountsUnread)
 	case list.Len() == 0: // that is no wrong password, and must not count as one
 		return account.Account{}, refuseWith(loginUnready, errNoAccounts)
-	case rules.maxAge > 0 && now.Sub(list.Read()) > rules.maxAge:
-		return account.Account{}, refuseWith(loginUnready, accountsTooOld(now.Sub(list.Read()), rules.maxAge))
+	case rules.MaxAge > 0 && now.Sub(list.Read()) > rules.MaxAge:
+		return account.Account{}, refuseWith(loginUnready, accountsTooOld(now.Sub(list.Read()), rules.MaxAge))
 	}
 	known, _ := list.Find(user)
-	if rules.method == Certificate {
+	if rules.Method == Certificate {
 		return known, l.checkCertificate(known, now)
 	}
 	return known, l.proveSCRAM(list, known, now)

@@ -268,7 +268,9 @@ func TestTheLimitOfSessionsHoldsForThoseWhoHaveLoggedIn(t *testing.T) {
 	third.enters(password)
 	third.leaves()
 	two.leaves()
-	if err := h.server.Change(func() Settings { s := h.server.settings; s.MaxSessions = 0; return s }()); err != nil {
+	unlimited := h.server.settings.Rules
+	unlimited.MaxSessions = 0
+	if err := h.server.Change(unlimited); err != nil {
 		t.Fatal(err)
 	}
 	if st := h.server.Stats(); st.Full || st.Limit != 0 {

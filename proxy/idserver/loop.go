@@ -83,7 +83,7 @@ func (l *loop) mayWait() error {
 	switch {
 	case l.draining.Load() && len(l.in.Unread()) == 0 && l.atRest():
 		return fault.Draining
-	case l.isLate.Load() && l.rules.Load().idleTimeout > 0: // a reload may have lifted it
+	case l.isLate.Load() && l.rules.Load().IdleTimeout > 0: // a reload may have lifted it
 		return errIdle
 	}
 	l.watch()
@@ -113,7 +113,7 @@ func (l *loop) skipLarge() error {
 
 // watch starts the idle timeout, with the present rules.
 func (l *loop) watch() {
-	idle := l.rules.Load().idleTimeout
+	idle := l.rules.Load().IdleTimeout
 	switch {
 	case idle <= 0:
 	case l.late == nil:

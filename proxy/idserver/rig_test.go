@@ -86,7 +86,7 @@ var real = map[string]string{
 func testServer(t testing.TB, ids draw.Source) *Server {
 	t.Helper()
 	v, err := New(Settings{
-		Database: "pgflurry", IDs: draw.New(ids, nil), Segments: &tags{}, Method: Trust,
+		Database: "pgflurry", IDs: draw.New(ids, nil), Segments: &tags{}, Rules: Rules{Method: Trust},
 		Unavailable: func(err error) fault.Error { return fault.New("57P03", "no ID: "+err.Error(), "Wait.") },
 		Parameters:  func() map[string]string { return real },
 		Console: map[string]Topic{

@@ -18,16 +18,20 @@ const (
 	Trust
 )
 
-// rules are the settings that Change replaces.
-type rules struct {
-	method      Method
-	maxSessions int           // no limit if zero or less
-	idleTimeout time.Duration // never if zero
-	maxAge      time.Duration // no limit if zero
+// Rules are what a reload changes.
+type Rules struct {
+	// Method is how clients prove who they are.
+	Method Method
+	// MaxSessions is how many sessions may be open at once; no limit if zero or less.
+	MaxSessions int
+	// IdleTimeout ends a session whose client has sent nothing for that time; never if zero.
+	IdleTimeout time.Duration
+	// MaxAge is how old the accounts may be for a login; no limit if zero.
+	MaxAge time.Duration
 }
 
 // conditions are what may change while clients are here.
 type conditions struct {
-	rules    atomic.Pointer[rules]
+	rules    atomic.Pointer[Rules]
 	draining *atomic.Bool
 }

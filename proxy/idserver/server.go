@@ -25,7 +25,7 @@ type Settings struct {
 	// Database is the name of the ID database. Required.
 	Database string
 	// IDs gives the IDs. Required.
-	IDs *draw.Room
+	IDs *draw.Queue
 	// Segments gives the numbers of business tags; nil: there are none here.
 	Segments Segments
 	// Unavailable turns an error of IDs or Segments into what the client reads: 57P03 if waiting helps. Required.
@@ -39,14 +39,8 @@ type Settings struct {
 	// Console has the tables of SHOW LEASE, SHOW WORKERS and so on, by the word after SHOW, in upper case. SHOW HELP
 	// and SHOW SESSIONS are the Server's own.
 	Console map[string]Topic
-	// Method is how clients prove who they are.
-	Method Method
-	// MaxSessions is how many sessions may be open at once; no limit if zero or less.
-	MaxSessions int
-	// IdleTimeout ends a session whose client has sent nothing for that time; never if zero.
-	IdleTimeout time.Duration
-	// MaxAge is how old the accounts may be for a login; no limit if zero.
-	MaxAge time.Duration
+	// Rules may change later (Server.Change).
+	Rules
 	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
 }
@@ -54,7 +48,7 @@ type Settings struct {
 // Server serves one database to any number of clients. Its methods are safe for concurrent use.
 type Server struct {
 	conditions
-	settings Settings // without those that Change replaces
+	settings Settings // without the rules
 	log      *slog.Logger
 	buffers  *frame.Buffers
 	source   source
@@ -77,7 +71,7 @@ func New(s Settings) (*Server, error) {
 	case s.Database == "":
 		return nil, errors.New("idserver settings have no Database; expected the name of the one that is served")
 	case s.IDs == nil:
-		return nil, errors.New("idserver settings have no IDs; expected a room of draws")
+		return nil, errors.New("idserver settings have no IDs; expected a queue of draws")
 	case s.Unavailable == nil || s.Parameters == nil:
 		return nil, errors.New("idserver settings lack Unavailable or Parameters; both are required")
 	}
@@ -94,21 +88,21 @@ func New(s Settings) (*Server, error) {
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
-	if err := v.Change(s); err != nil {
+	if err := v.Change(s.Rules); err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
-// Change replaces MaxSessions, IdleTimeout, MaxAge and Method. It ends no session.
-func (v *Server) Change(s Settings) error {
+// Change replaces the rules. It ends no session.
+func (v *Server) Change(r Rules) error {
 	switch {
-	case s.Method < SCRAM || s.Method > Trust:
-		return fmt.Errorf("idserver settings have method %d; expected %d to %d", s.Method, SCRAM, Trust)
-	case s.Method != Trust && v.settings.Accounts == nil:
+	case r.Method < SCRAM || r.Method > Trust:
+		return fmt.Errorf("idserver settings have method %d; expected %d to %d", r.Method, SCRAM, Trust)
+	case r.Method != Trust && v.settings.Accounts == nil:
 		return errors.New("idserver settings have no Accounts; only trust does without them")
 	}
-	v.rules.Store(&rules{s.Method, s.MaxSessions, s.IdleTimeout, s.MaxAge})
+	v.rules.Store(&r)
 	return nil
 }
 

@@ -336,11 +336,11 @@ func TestOfVeryManySessionsTheLatestAreShown(t *testing.T) {
 
 func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.IdleTimeout = giveUp })
-	settings := h.server.settings
+	rules := h.server.settings.Rules
 	v := h.knocks("ann")
 	v.enters(password)
-	settings.IdleTimeout = 0
-	if err := h.server.Change(settings); err != nil {
+	rules.IdleTimeout = 0
+	if err := h.server.Change(rules); err != nil {
 		t.Fatal(err)
 	}
 	for range 50 {
@@ -348,8 +348,8 @@ func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 	}
 	never := h.knocks("ann")
 	never.enters(password)
-	settings.IdleTimeout = time.Millisecond
-	if err := h.server.Change(settings); err != nil {
+	rules.IdleTimeout = time.Millisecond
+	if err := h.server.Change(rules); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range []*client{v, never} {

@@ -21,7 +21,7 @@ func (v *Server) Stats() report.IDDatabase {
 		s.AddTo(&sum)
 		open[s.state()]++
 	}
-	limit := max(v.rules.Load().maxSessions, 0)
+	limit := max(v.rules.Load().MaxSessions, 0)
 	st := report.IDDatabase{
 		Opened: sum.Opened, Open: frontend.Labelled(frontend.StateLabels[:], open[:]),
 		Limit: limit, Full: v.slots.full(limit),

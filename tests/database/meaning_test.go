@@ -40,7 +40,7 @@ var forms = []string{
 }
 
 // tagNumbers gives numbers of every tag, one at a time.
-type tagNumbers struct{ room *draw.Room }
+type tagNumbers struct{ room *draw.Queue }
 
 func (n tagNumbers) TryNextN(_ []byte, _ int) (int64, int, error) {
 	var one draw.Runs
@@ -107,7 +107,7 @@ func TestAFormIsAnsweredOnlyIfAllItsNamesMeanWhatTheySeemTo(t *testing.T) {
 		change  string // of the database
 		session string // of both sessions
 		lost    string // texts, with "|" between them: forms that hold one of them are forwarded
-		why     string // in the judgement
+		why     string // in the decision
 	}{
 		"as installed": {},
 		"many: dropped": {

@@ -45,7 +45,8 @@ func newInside(t *testing.T) *inside {
 	network, address := pgconn.NetworkAddress(config.Host, config.Port)
 	source := newSource(1, false)
 	v, err := idserver.New(idserver.Settings{
-		Database: config.Database, IDs: draw.New(source, nil), Segments: tags{source}, Method: idserver.Trust,
+		Database: config.Database, IDs: draw.New(source, nil), Segments: tags{source},
+		Rules: idserver.Rules{Method: idserver.Trust},
 		Unavailable: func(err error) fault.Error {
 			return fault.Error{SQLState: "P0002", Message: err.Error()}
 		},

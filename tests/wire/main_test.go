@@ -109,7 +109,8 @@ func (st *stand) newHouse(name, upstream string, names statement.Names, ids *sou
 	}
 	trusts := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test", NextProtos: []string{"postgresql"}}
 	p, err := proxy.New(proxy.Settings{
-		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: draw.New(ids, nil), ClientTLS: offer,
+		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: draw.New(ids, nil),
+		Rules:    proxy.Rules{ClientTLS: offer},
 		Segments: func(string) proxy.Segments { return tags{ids} },
 		Permission: func(database string) *statement.Permission {
 			permission := &statement.Permission{}

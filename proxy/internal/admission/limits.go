@@ -65,7 +65,7 @@ type Connection struct {
 	limits  *Limits
 	login   *Slot // nil: it has logged in, or had to give way
 	slot    *Slot // of its session among the connections to upstream; nil: none
-	guest   bool  // it needs no upstream
+	inside  bool  // it needs no upstream
 	gaveWay atomic.Bool
 }
 
@@ -128,9 +128,9 @@ func (c *Connection) AcquireSlot(login time.Time, away func()) (err error) {
 // ReleaseSlot gives back the slot that AcquireSlot has taken.
 func (c *Connection) ReleaseSlot() { c.limits.Sessions.release(c.slot) }
 
-// BecomeGuest says that the connection needs no upstream: it counts as half of one that does.
-func (c *Connection) BecomeGuest() {
-	c.guest = true
+// NeedNoUpstream says that the connection needs no upstream: it counts as half of one that does.
+func (c *Connection) NeedNoUpstream() {
+	c.inside = true
 	c.limits.guests.Add(1)
 }
 
@@ -146,7 +146,7 @@ func (c *Connection) LoggedIn() {
 func (c *Connection) Leave() {
 	c.limits.logins.Leave(c.login)
 	c.limits.clients.Add(-1)
-	if c.guest {
+	if c.inside {
 		c.limits.guests.Add(-1)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// A permission is what sessions to a database may get from memory, and the judgement behind it.
+// A permission is what sessions to a database may get from memory, and the decision behind it.
 type permission struct {
-	sessions  atomic.Pointer[statement.Permission] // of those that begin now
-	judgement atomic.Pointer[judgement]
+	sessions atomic.Pointer[statement.Permission] // of those that begin now
+	decision atomic.Pointer[decision]
 }
 
-// A judgement is the result of the looks at a database.
-type judgement struct {
+// A decision is the result of the looks at a database.
+type decision struct {
 	names                        statement.Names // what calls from memory may use
 	ids, segments                level
 	idsWhy, idsHint, segmentsWhy string
@@ -34,23 +34,23 @@ const (
 	notListed = "the database is not listed any more"
 )
 
-// unjudged is the judgement without a look.
-func unjudged() judgement { return judgement{idsWhy: notJudged, segmentsWhy: notJudged} }
+// undecided is the decision without a look.
+func undecided() decision { return decision{idsWhy: notJudged, segmentsWhy: notJudged} }
 
-// set applies a judgement.
-func (p *permission) set(j judgement) {
+// set applies a decision.
+func (p *permission) set(j decision) {
 	p.sessions.Load().Set(j.names)
-	p.judgement.Store(&j)
+	p.decision.Store(&j)
 }
 
-// part takes the permission from all sessions that have begun, for good. Judgements are about later ones.
+// part takes the permission from all sessions that have begun, for good. Decisions are about later ones.
 func (p *permission) part() {
 	p.sessions.Swap(new(statement.Permission)).Set(0)
 }
 
 // State is what is known of a listed database, for operators.
 func (x *Database) State() report.Database {
-	j := x.permission.judgement.Load()
+	j := x.permission.decision.Load()
 	return report.Database{
 		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
 		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at, Found: j.found,
@@ -58,7 +58,7 @@ func (x *Database) State() report.Database {
 	}
 }
 
-// level is how much of a judgement's calls are answered, for operators.
+// level is how much of a decision's calls are answered, for operators.
 type level uint8
 
 const (
@@ -81,9 +81,9 @@ func levelOf(a namespace.Answers, schema, function string) level {
 	return answerAll
 }
 
-// judgementOf is what a look has found.
-func judgementOf(j namespace.Judgement, at time.Time) judgement {
-	return judgement{
+// decisionOf is what a look has found.
+func decisionOf(j namespace.Decision, at time.Time) decision {
+	return decision{
 		names: statement.NamesOf(slices.Concat(j.IDs.Names, j.Segments.Names, j.Others.Names)...),
 		ids:   levelOf(j.IDs, "public", "next_snowflake"), idsWhy: j.IDs.Why,
 		segments: levelOf(j.Segments, "pgflurry", "next_segment"), segmentsWhy: j.Segments.Why, at: at, found: at,

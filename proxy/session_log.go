@@ -9,10 +9,10 @@ import (
 	"pgflurry/proxy/internal/wire"
 )
 
-// whose adds to each log line of a session whose it is. log has the session's number and the client's address already.
+// sessionLog adds to each log line whose session it is. log has the session's number and the client's address already.
 // New are user, database, and the proxy's port towards upstream. pg_stat_activity.client_port has that port, so you can
 // find the backend. A Unix socket has none.
-func whose(log *slog.Logger, user, database string, upstream net.Conn) *slog.Logger {
+func sessionLog(log *slog.Logger, user, database string, upstream net.Conn) *slog.Logger {
 	fields := []any{"user", user, "database", database}
 	if local, tcp := upstream.LocalAddr().(*net.TCPAddr); tcp {
 		fields = append(fields, "upstream_port", local.Port)
@@ -25,7 +25,7 @@ var serverStops = []string{"57P01", "57P02", "57P03"}
 
 // upstreamFatal notes that upstream has sent a FATAL. Before the first ReadyForQuery that is a refused login. Its text
 // is for the client only.
-func (e *ends) upstreamFatal(body []byte) {
+func (e *pair) upstreamFatal(body []byte) {
 	code := string(wire.ErrorField(body, 'C'))
 	if e.conversation.Started() {
 		e.Because(frontend.ClosedUpstream)

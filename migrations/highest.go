@@ -19,7 +19,7 @@ func newestID(ctx context.Context, d *database, s Settings) (*int64, error) {
 		if err != nil {
 			return nil, err
 		}
-		id, err := newestOf(ctx, d, column)
+		id, err := highestOf(ctx, d, column)
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +84,8 @@ func namedColumn(ctx context.Context, d *database, name string) (column, error) 
 	return column{parts[0], parts[1], parts[2]}, nil
 }
 
-// newestOf reads the highest ID of a column; nil: it has none.
-func newestOf(ctx context.Context, d *database, c column) (id *int64, err error) {
+// highestOf reads the highest ID of a column; nil: it has none.
+func highestOf(ctx context.Context, d *database, c column) (id *int64, err error) {
 	name, table := pgx.Identifier{c.name}.Sanitize(), pgx.Identifier{c.schema, c.table}.Sanitize()
 	err = d.conn.QueryRow(ctx, fmt.Sprintf(sql.Newest, name, table)).Scan(&id)
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "42501" {

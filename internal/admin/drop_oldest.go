@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// newest is a listener that keeps a limited number of connections open. A further connection closes the oldest. So a
-// client that holds all of them cannot keep a probe away.
-type newest struct {
+// dropOldest is a listener that keeps a limited number of connections open. A further connection closes the oldest. So
+// a client that holds all of them cannot keep a probe away.
+type dropOldest struct {
 	net.Listener
 	limit int
 
@@ -18,12 +18,12 @@ type newest struct {
 	open list.List // of net.Conn, the oldest first
 }
 
-func newestOf(listener net.Listener, limit int) *newest {
-	return &newest{Listener: listener, limit: limit}
+func newDropOldest(listener net.Listener, limit int) *dropOldest {
+	return &dropOldest{Listener: listener, limit: limit}
 }
 
 // Accept waits for the next connection.
-func (l *newest) Accept() (net.Conn, error) {
+func (l *dropOldest) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func keepConnection(r *http.Request) {
 // counted is one of these connections.
 type counted struct {
 	net.Conn
-	of    *newest
+	of    *dropOldest
 	place *list.Element
 }
 

@@ -13,17 +13,17 @@ import (
 	"pgflurry/proxy/internal/frontend"
 )
 
-// once passes on packets that begin no session.
-type once struct {
+// cancelRelay passes on packets that begin no session.
+type cancelRelay struct {
 	hosts    *hosts
-	registry *frontend.Registry[*ends]
+	registry *frontend.Registry[*pair]
 	counters *counters
 	limits   *admission.Limits
 }
 
 // pass passes on a packet of a client at this address. If too many are on their way, it drops the packet and logs only
 // that. A CancelRequest promises nothing.
-func (o once) pass(
+func (o cancelRelay) pass(
 	ctx context.Context, client net.Conn, packet startupPacket, from netip.Prefix, log *slog.Logger,
 ) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,7 +53,7 @@ func (o once) pass(
 }
 
 // count counts a cancel request, or else a login that PostgreSQL will refuse.
-func (o once) count(packet startupPacket, cancel, login result) {
+func (o cancelRelay) count(packet startupPacket, cancel, login result) {
 	if packet.cancel {
 		o.counters.count(cancel)
 	} else {
@@ -63,7 +63,7 @@ func (o once) count(packet startupPacket, cancel, login result) {
 
 // relay passes on one packet, and upstream's reply until upstream closes. A CancelRequest has no reply. As with
 // libpq, the client takes the close as the sign that upstream has handled it.
-func (o once) relay(ctx context.Context, client net.Conn, packet startupPacket) error {
+func (o cancelRelay) relay(ctx context.Context, client net.Conn, packet startupPacket) error {
 	upstream, err := o.dial(ctx, packet)
 	if err != nil {
 		return err

@@ -41,16 +41,16 @@ type finding struct {
 	fault           slog.Level // level of a finding that has a why
 }
 
-// findings log what is found about one database: what is new, and a fault that lasts from time to time.
-type findings struct {
+// reminders log what is found about one database: what is new, and a fault that lasts from time to time.
+type reminders struct {
 	database string
 	log      *slog.Logger
 	now      func() time.Duration
 	last     map[string]*logs.Reminder // by subject
 }
 
-func newFindings(database string, log *slog.Logger, now func() time.Duration, remind time.Duration) *findings {
-	f := &findings{database: database, log: log, now: now, last: make(map[string]*logs.Reminder)}
+func newReminders(database string, log *slog.Logger, now func() time.Duration, remind time.Duration) *reminders {
+	f := &reminders{database: database, log: log, now: now, last: make(map[string]*logs.Reminder)}
 	for _, about := range []string{aboutIDs, aboutSegments, aboutHidden, aboutSequences, aboutGuards, aboutServer} {
 		f.last[about] = &logs.Reminder{Every: remind}
 	}
@@ -58,7 +58,7 @@ func newFindings(database string, log *slog.Logger, now func() time.Duration, re
 }
 
 // report logs a finding, unless it was logged not long ago.
-func (l *findings) report(f finding) {
+func (l *reminders) report(f finding) {
 	level, fields := slog.LevelInfo, []any{"database", l.database}
 	if f.why != "" {
 		level, fields = f.fault, append(fields, "cause", f.why)
@@ -79,11 +79,11 @@ func (l *findings) report(f finding) {
 }
 
 // right records that nothing is wrong with a subject, and logs nothing.
-func (l *findings) right(about string) { l.last[about].Right("") }
+func (l *reminders) right(about string) { l.last[about].Right("") }
 
 // reportGuards tells of triggers that do not guard pgflurry's tables in every session; empty: all do. IDs go on: the
 // guards are against other hands.
-func (l *findings) reportGuards(weak string) {
+func (l *reminders) reportGuards(weak string) {
 	if weak == "" {
 		l.right(aboutGuards)
 		return
@@ -96,7 +96,7 @@ func (l *findings) reportGuards(weak string) {
 }
 
 // reportServer tells that the server of the database is not known, and why; empty: it is known.
-func (l *findings) reportServer(why string) {
+func (l *reminders) reportServer(why string) {
 	if why == "" {
 		l.right(aboutServer)
 		return

@@ -11,23 +11,23 @@ import (
 	"pgflurry/internal/fault"
 )
 
-// meaning is what a failed question says about a database.
-type meaning int
+// errorClass is what a failed question says about a database.
+type errorClass int
 
 const (
-	refused meaning = iota // PostgreSQL says no
-	unasked                // the upstream takes or refuses logins, but the question had no answer
-	away                   // nothing is there, or not yet
+	refused errorClass = iota // PostgreSQL says no
+	unasked                   // the upstream takes or refuses logins, but the question had no answer
+	away                      // nothing is there, or not yet
 )
 
-// meaningOf classifies the errors of connect.Asker.
-func meaningOf(err error) meaning {
+// classOf classifies the errors of connect.Asker.
+func classOf(err error) errorClass {
 	var said *pgconn.PgError
 	var login *connect.LoginError
 	var broken *connect.BrokenError
 	switch {
 	case errors.As(err, &said):
-		return meaningOfCode(said.Code)
+		return classOfCode(said.Code)
 	case errors.As(err, &login):
 		return away
 	case errors.As(err, &broken):
@@ -36,7 +36,7 @@ func meaningOf(err error) meaning {
 	return refused // the session works, but its answer makes no sense
 }
 
-func meaningOfCode(code string) meaning {
+func classOfCode(code string) errorClass {
 	switch {
 	case slices.Contains([]string{"57P01", "57P02", "57P03"}, code): // it shuts down, or starts
 		return away
@@ -50,7 +50,7 @@ func meaningOfCode(code string) meaning {
 }
 
 // Away says whether an error of a connect.Asker means that no PostgreSQL is there, or not yet.
-func Away(err error) bool { return meaningOf(err) == away }
+func Away(err error) bool { return classOf(err) == away }
 
 // lookHint says what to do about a database whose look fails.
 func lookHint(err error) string {
