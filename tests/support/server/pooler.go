@@ -207,7 +207,7 @@ var ownPorts = sync.OnceValues(func() (int, error) {
 			return 0, err
 		}
 		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			heldPorts = lock
+			locks = append(locks, lock)
 			return at, nil
 		}
 		lock.Close()
@@ -215,7 +215,8 @@ var ownPorts = sync.OnceValues(func() (int, error) {
 	return 0, errors.New("other processes have all ranges of ports")
 })
 
-var heldPorts *os.File // open, so that the lock is held
+// locks are open, so that they are held.
+var locks []*os.File
 
 // The ranges are below the ports that the system gives to connections: one might take such a port at any moment. Those
 // of Linux begin at 32768 (net.ipv4.ip_local_port_range).
