@@ -22,3 +22,16 @@ func TestNamesOfANodeFitTheWorkerTableAndALineOfALog(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesOfDatabasesHaveNoControlCharacter(t *testing.T) {
+	for name, good := range map[string]bool{"app": true, "Köln 7": true, "app\nnext": false, "a\x7f": false} {
+		s := withIDs(func(s *Given) { s.Databases = []string{name} })
+		if err := s.checkDatabases(); (err == nil) != good {
+			t.Errorf("--databases %q: %v", name, err)
+		}
+		_, err := ParseLease("host=h user=u dbname='" + name + "'")
+		if (err == nil) != good || err != nil && strings.Contains(err.Error(), "next") {
+			t.Errorf("--lease-database with %q: %v", name, err)
+		}
+	}
+}

@@ -54,8 +54,10 @@ type Settings struct {
 	// PasswordCommand is a command line for sh that writes the password of that role (connect.PasswordCommand);
 	// empty: the connection string has it, or none is needed.
 	PasswordCommand string
-	// Databases are those whose sessions are answered. Empty: the lease database.
+	// Databases are those whose sessions are answered. Empty: the lease database, which Complete fills in.
 	Databases []string
+	// LeaseDatabaseAlone: nobody has listed Databases. A reload then keeps to the lease database that is in force.
+	LeaseDatabaseAlone bool
 	// Name is the node's (--node), 1 to 255 characters. It stays the same after a restart, and then gets its last
 	// worker if that is free. Required.
 	Name string
@@ -125,6 +127,10 @@ func ParseLease(url string) (Lease, error) {
 	if config.Database == "" {
 		config.Database = config.User // PostgreSQL's default, too
 	}
+	if !printable(config.Database) { // a second line in the file of the secret
+		return Lease{}, wrong("lease-database", "--lease-database names a database with a control character; "+
+			"expected UTF-8 without any, and one line if it is in a file")
+	}
 	connect.ForLease(config)
 	return Lease{config, url}, nil
 }
@@ -176,7 +182,7 @@ func (s *Settings) complete() error {
 	all := errors.Join(s.checkDatabases(), s.checkLease(),
 		s.Limits.check(), s.TLS.complete(), s.checkOwnAccount(), s.checkIDDatabase(lease))
 	if all == nil && len(s.Databases) == 0 {
-		s.Databases = []string{lease}
+		s.Databases, s.LeaseDatabaseAlone = []string{lease}, true
 	}
 	return all
 }
@@ -190,6 +196,8 @@ func (s *Settings) checkDatabases() error {
 				"such as app,reports, or nothing for the lease database")
 		case connect.LooksLikeOne(name):
 			return wrong("databases", "--databases has %s; expected names of databases", connect.NotRepeated)
+		case !printable(name):
+			return wrong("databases", "--databases has %q; expected UTF-8 without control characters", name)
 		}
 	}
 	return nil

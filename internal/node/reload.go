@@ -23,6 +23,9 @@ func (n *Node) Reload(s config.Settings) error {
 	defer n.reloading.Unlock()
 	next := n.settings
 	next.Limits, next.TLS, next.Keys, next.Databases = s.Limits, s.TLS, s.Keys, s.Databases
+	if s.LeaseDatabaseAlone {
+		next.Databases = nil // another lease database needs a restart, so its name is not taken either
+	}
 	next.IDDatabase = n.nextIDDatabase(s.IDDatabase)
 	if s.IDDatabase.Name != "" {
 		next.Accounts = s.Accounts

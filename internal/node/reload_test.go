@@ -12,6 +12,30 @@ import (
 	"pgflurry/tests/support/server"
 )
 
+// A typo in the file of the secret may name another database. That needs a restart, and so does what follows from it.
+func TestAReloadWithAnotherLeaseDatabaseAnswersInTheOneThatIsInForce(t *testing.T) {
+	server.NoLeak(t)
+	s := settings(t, server.Migrated(t), "reloading")
+	s.Databases = nil
+	r := start(t, s)
+	r.answers(t)
+	before := r.State().Databases[0]
+	changed := s
+	changed.LeaseDatabase = strings.Replace(s.LeaseDatabase, "/"+before.Name, "/"+before.Name+"x", 1)
+	changed.Limits.MaxConnections = 9
+	if err := r.reload(changed); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.State(); len(st.Databases) != 1 || st.Databases[0].Name != before.Name || st.Sessions.Limit != 9 {
+		t.Errorf("the databases are %+v, the limit is %d; expected %s and 9",
+			st.Databases, st.Sessions.Limit, before.Name)
+	}
+	r.answers(t)
+	if err := r.end(t); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInvariant8AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t *testing.T) {
 	server.NoLeak(t)
 	s := settings(t, server.Migrated(t), "reloading")
