@@ -27,6 +27,9 @@
 // portion is a reservation. It is begun only if the source can fill it within its patience, and all reservations before
 // it. Otherwise it draws nothing. Beside clients that draw portions it can take twice as long.
 //
+// A draw of a portion or less whose patience is over tries once more: its turn may not have come because the machine is
+// slow. So it fails only if the source has nothing at that moment.
+//
 // Patience ends when the first portion was drawn. Then the reservation is finished: if it was given up, its IDs would
 // only be drawn again elsewhere. It still fails if the source does, or stands still for a second.
 //

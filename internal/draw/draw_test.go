@@ -22,8 +22,9 @@ const patience = 50 * time.Millisecond
 
 // stepped is a source that gives a run when the test says so, and tells what it was asked for.
 type stepped struct {
-	atOnce  int // IDs that it gives without a step
-	most    int // that a draw has asked for at once
+	mu      sync.Mutex
+	atOnce  atomic.Int64 // IDs that it gives without a step
+	most    int          // that a draw has asked for at once
 	asked   chan int
 	give    chan error
 	given   int64
@@ -38,9 +39,11 @@ func (s *stepped) take(n int) (int64, int, error) {
 }
 
 func (s *stepped) TryNextN(n int) (int64, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.most = max(s.most, n)
-	n = min(n, s.atOnce)
-	s.atOnce -= n
+	n = min(n, int(s.atOnce.Load()))
+	s.atOnce.Add(-int64(n))
 	return s.take(n)
 }
 
@@ -51,6 +54,8 @@ func (s *stepped) NextN(ctx context.Context, n int) (int64, int, error) {
 		if err != nil {
 			return 0, 0, err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		return s.take(n)
 	case <-ctx.Done():
 		if s.cleanUp != nil {
@@ -108,7 +113,7 @@ func TestInvariant1ADrawOfOneIDWaitsForTheTurnUnderWayAndOthersHaveEveryOtherTur
 		var turns []int
 		for range 10 {
 			turns = append(turns, <-s.asked)
-			if s.atOnce = 1; !begin(t.Context(), r, 1).isOver() {
+			if s.atOnce.Store(1); !begin(t.Context(), r, 1).isOver() {
 				t.Error("one ID is there, and a draw of one waits for others")
 			}
 			s.give <- nil
@@ -151,9 +156,9 @@ func TestInvariant2AReservationThatTheSourceCannotFillWithinPatienceDrawsNothing
 		if r.owed != 0 || s.given != 9000+1001+Portion+1 {
 			t.Errorf("%d IDs are owed and %d were given; expected none, and those of four draws", r.owed, s.given)
 		}
-		s.atOnce = 20_000
-		if d := begin(t.Context(), r, 10_001); d.err != ErrLate || s.atOnce != 20_000 {
-			t.Errorf("10001 of 10000: %v, and %d were drawn", d.err, 20_000-s.atOnce)
+		s.atOnce.Store(20_000)
+		if d := begin(t.Context(), r, 10_001); d.err != ErrLate || s.atOnce.Load() != 20_000 {
+			t.Errorf("10001 of 10000: %v, and %d were drawn", d.err, 20_000-s.atOnce.Load())
 		}
 		if d := begin(t.Context(), r, 10_000); d.err != nil || d.has() != 10_000 || r.owed != 0 || s.most != Portion {
 			t.Errorf("10000 of 10000: %v, %d IDs, %d at once, and %d are owed", d.err, d.has(), s.most, r.owed)
@@ -174,7 +179,7 @@ func TestInvariant3ADrawThatIsLateHasLostAtMostAPortion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStepped()
-				s.atOnce = c.atOnce
+				s.atOnce.Store(int64(c.atOnce))
 				r := New(s, nil)
 				d := begin(t.Context(), r, c.n)
 				if <-d.over; d.err != ErrLate || !errors.Is(d.err, context.DeadlineExceeded) || d.waited != c.waits {
@@ -184,6 +189,22 @@ func TestInvariant3ADrawThatIsLateHasLostAtMostAPortion(t *testing.T) {
 					t.Errorf("it leaves %d IDs, and %d are owed", d.has(), r.owed)
 				}
 			})
+		})
+	}
+}
+
+// On a starved machine the goroutine that serves may not run, and the source has IDs meanwhile.
+func TestADrawWhoseTurnDidNotComeTakesWhatIsThereWhenItsTimeIsOver(t *testing.T) {
+	for _, n := range []int{1, Portion} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStepped()
+			q := New(s, nil)
+			d := begin(t.Context(), q, n)
+			<-s.asked // and nobody gives
+			s.atOnce.Store(int64(n))
+			if <-d.over; d.err != nil || d.has() != n || d.waited != patience {
+				t.Errorf("%d of %d IDs after %v, %v; expected all after %v", d.has(), n, d.waited, d.err, patience)
+			}
 		})
 	}
 }

@@ -50,7 +50,7 @@ func (q *Queue) wait(ctx context.Context, patience time.Duration, w *waiter) err
 			return err
 		case <-late.C:
 			if q.leave(w, begun) {
-				return ErrLate
+				return q.lastTry(w)
 			}
 			begun = true
 			late.Reset(standstill)
@@ -61,6 +61,26 @@ func (q *Queue) wait(ctx context.Context, patience time.Duration, w *waiter) err
 			return <-w.done
 		}
 	}
+}
+
+// lastTry takes what is there for a draw whose time is over. On a starved machine its turn did not come although there
+// are IDs. So a draw is late only if the ticks hold no more.
+func (q *Queue) lastTry(w *waiter) error {
+	for w.left > 0 && w.kind != reservation {
+		first, count, err := q.supply.Load().TryNextN(w.left)
+		switch {
+		case err != nil:
+			return err
+		case count == 0:
+			return ErrLate
+		}
+		w.to.Add(first, count)
+		w.left -= count
+	}
+	if w.left > 0 {
+		return ErrLate
+	}
+	return nil
 }
 
 // enter lets a draw wait.
