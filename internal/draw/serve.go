@@ -66,8 +66,11 @@ func (q *Queue) wait(ctx context.Context, patience time.Duration, w *waiter) err
 // lastTry takes what is there for a draw whose time is over. On a starved machine its turn did not come although there
 // are IDs. So a draw is late only if the ticks hold no more.
 func (q *Queue) lastTry(w *waiter) error {
-	for w.left > 0 && w.kind != reservation {
-		first, count, err := q.supply.Load().TryNextN(w.left)
+	if w.kind == reservation {
+		return ErrLate
+	}
+	for left := w.left; left > 0; { // a copy: serve may still read that of w
+		first, count, err := q.supply.Load().TryNextN(left)
 		switch {
 		case err != nil:
 			return err
@@ -75,10 +78,7 @@ func (q *Queue) lastTry(w *waiter) error {
 			return ErrLate
 		}
 		w.to.Add(first, count)
-		w.left -= count
-	}
-	if w.left > 0 {
-		return ErrLate
+		left -= count
 	}
 	return nil
 }
