@@ -4,8 +4,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -117,10 +119,29 @@ func (t *Client) accept(conn net.Conn, begun []byte, gate Gate) (Conn, error) {
 		err = c.Handshake()
 	}
 	if err != nil {
-		return c, HandshakeError{err}
+		return c, HandshakeError{t.brokenOff(beneath, err)}
 	}
-	beneath.read, beneath.gate = -1, nil
+	beneath.read, beneath.last, beneath.gate = -1, nil, nil
 	return c, nil
+}
+
+// brokenOff says of a handshake that the client has ended why it most often does so. It returns other errors as they
+// are.
+func (t *Client) brokenOff(beneath *handshaking, err error) error {
+	var remote *net.OpError
+	said, plain := beneath.alert()
+	text := said.Error()
+	if !plain {
+		if !errors.As(err, &remote) || remote.Op != "remote error" {
+			return err
+		}
+		text = remote.Err.Error()
+	}
+	why := "most often it does not trust the certificate"
+	if until := t.Until(); !until.IsZero() && time.Now().After(until) {
+		why = "the certificate has expired at " + until.UTC().Format(time.RFC3339)
+	}
+	return fmt.Errorf("the client broke off (%s): %s", strings.TrimPrefix(text, "tls: "), why)
 }
 
 // AcceptDirect is Accept for a client that began TLS without asking. The client must name the protocol (ErrNoALPN), so

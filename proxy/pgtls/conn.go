@@ -84,6 +84,7 @@ type handshaking struct {
 	begun []byte // was read before TLS began
 	most  int    // bytes until the handshake is over
 	read  int    // bytes; negative: no longer counted
+	last  []byte // that it has read, as many as an alert has
 	gate  Gate   // nil: none, or the handshake is over
 }
 
@@ -103,8 +104,23 @@ func (c *handshaking) Read(b []byte) (n int, err error) {
 	}
 	if c.read >= 0 {
 		c.read += n
+		c.last = append(c.last, b[:n]...)
+		c.last = c.last[max(0, len(c.last)-alertSize):]
 	}
 	return n, err
+}
+
+// alertSize is the size of a record that is an alert in plain text: its header, the level, and the alert.
+const alertSize = recordHeader + 2
+
+// alert is the one in plain text with which the client has ended the handshake. In TLS 1.3 the other side expects it
+// encrypted, but OpenSSL sends it so when it does not take the server's certificate.
+func (c *handshaking) alert() (said tls.AlertError, is bool) {
+	const kind, size = 21, 2 // https://www.rfc-editor.org/rfc/rfc8446#section-5.1
+	if len(c.last) < alertSize || c.last[0] != kind || c.last[3] != 0 || c.last[4] != size {
+		return 0, false
+	}
+	return tls.AlertError(c.last[6]), true
 }
 
 // Write may wait, too, for a client that reads nothing.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -28,6 +29,33 @@ func serve(t *testing.T, direct string, flags ...string) (*program.Process, stri
 	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
 	address, _, _ = strings.Cut(address, " ")
 	return p, address
+}
+
+// What libpq sends when it does not take a certificate reads as a "bad record MAC" for Go.
+func TestTheLogSaysThatAClientDoesNotTrustTheCertificateOrThatItHasExpired(t *testing.T) {
+	t.Parallel()
+	s := secured(t)
+	direct := server.Migrated(t)
+	past := local
+	past.Expired = true
+	for why, leaf := range map[string]authority.Leaf{
+		"most often it does not trust the certificate": local,
+		"the certificate has expired at":               past,
+	} {
+		dir := t.TempDir()
+		cert, key := s.proxyCA.Issue(t, leaf).Write(t, dir, "proxy")
+		p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key)
+		other := authority.Write(t, dir, "other.pem", authority.New(t, "another CA").PEM)
+		at := with("postgres://postgres@"+address+server.Parse(t, direct).Path,
+			"sslmode=verify-full", "sslrootcert="+other)
+		if out, err := exec.Command("psql", at, "-XAt", "-c", "SELECT 1").CombinedOutput(); err == nil {
+			t.Errorf("psql takes a certificate of an unknown authority: %s", out)
+		}
+		if line := p.Line("connection refused"); !strings.Contains(line, "the client broke off") ||
+			!strings.Contains(line, why) {
+			t.Errorf("the log says %s; expected %q", line, why)
+		}
+	}
 }
 
 func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *testing.T) {
