@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
 	"os/exec"
 	"strings"
 	"time"
@@ -23,25 +23,30 @@ const (
 // without it, every connection runs the program. Its methods are safe for concurrent use.
 type PasswordCommand struct {
 	command string
+	log     *slog.Logger
 	now     func() time.Time
 	busy    chan struct{} // holds one value while somebody runs the program, or reads the fields below
 	last    string
 	until   time.Time
 }
 
-// NewPasswordCommand takes a command line for sh, as PostgreSQL's ssl_passphrase_command does. It runs nothing yet.
-func NewPasswordCommand(command string) *PasswordCommand {
-	return &PasswordCommand{command: command, now: time.Now, busy: make(chan struct{}, 1)}
+// NewPasswordCommand takes a command line for sh, as PostgreSQL's ssl_passphrase_command does. It runs nothing yet. log
+// gets what the program writes to standard error.
+func NewPasswordCommand(command string, log *slog.Logger) *PasswordCommand {
+	return &PasswordCommand{command: command, log: log, now: time.Now, busy: make(chan struct{}, 1)}
 }
 
-// Password is the one that is kept, or that of a new run. The program has ten seconds, or until ctx ends. What it
-// writes to standard error goes to that of this process. No error has anything of its output.
+// Password is the one that is kept, or that of a new run. The program has ten seconds, or until ctx ends, and whatever
+// it has started ends with it. No error has anything of its output.
 func (c *PasswordCommand) Password(ctx context.Context) (string, error) {
 	select {
 	case c.busy <- struct{}{}:
 		defer func() { <-c.busy }()
 	case <-ctx.Done():
-		return "", ctx.Err()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return "", ctx.Err()
+		}
+		return "", noPassword{"another connection waits for it, and it does not end"}
 	}
 	if c.now().Before(c.until) {
 		return c.last, nil
@@ -65,11 +70,16 @@ func (c *PasswordCommand) run(ctx context.Context) (password string, keep time.D
 	ctx, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
 	var out limited
+	var said beginning
 	program := exec.CommandContext(ctx, "sh", "-c", c.command)
-	program.Stdout, program.Stderr = &out, os.Stderr
+	program.Stdout, program.Stderr = &out, &said
 	program.WaitDelay = time.Second // where its children stay, they may keep the output open
-	endWithChildren(program)
+	endGroup := ownGroup(program)
 	err = program.Run()
+	endGroup()
+	if text := strings.TrimSpace(string(said)); text != "" {
+		c.log.Warn("the password command has written to its standard error", "said", text)
+	}
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, and something that it has started goes on
 		err = nil
 	}
@@ -99,6 +109,9 @@ func (c *PasswordCommand) run(ctx context.Context) (password string, keep time.D
 // noPassword is why there is no password, without anything that the program wrote.
 type noPassword struct{ why string }
 
+// IsNoPassword says that a connection failed because the password command gave none: PostgreSQL was not asked.
+func IsNoPassword(err error) bool { return errors.As(err, new(noPassword)) }
+
 func (e noPassword) Error() string { return "the password command gave no password: " + e.why }
 
 // Hint says what to do.
@@ -118,5 +131,14 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, io.ErrShortBuffer
 	}
 	l.content = append(l.content, p...)
+	return len(p), nil
+}
+
+// beginning keeps the first bytes of what a program writes.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 1024 // bytes: a line of the log
+	*b = append(*b, p[:min(len(p), most-len(*b))]...)
 	return len(p), nil
 }

@@ -1,21 +1,30 @@
+//go:build unix
+
 package connect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // counted is a command that writes a line for each of its runs into a file, and then output.
 func counted(t *testing.T, output string) (c *PasswordCommand, runs func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "runs")
-	c = NewPasswordCommand(fmt.Sprintf("echo run >>%s; printf %q", file, output))
+	c = NewPasswordCommand(fmt.Sprintf("echo run >>%s; printf %q", file, output), quiet)
 	return c, func() int {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -48,9 +57,54 @@ func TestAPasswordIsKeptAsLongAsItsProgramSays(t *testing.T) {
 }
 
 func TestAPasswordCountsThoughSomethingKeepsTheOutputOpen(t *testing.T) {
-	password, err := NewPasswordCommand("echo p; sleep 4 2>/dev/null &").Password(t.Context())
+	password, err := NewPasswordCommand("echo p; sleep 4 2>/dev/null &", quiet).Password(t.Context())
 	if password != "p" || err != nil {
 		t.Errorf("password %q, error %v; expected p", password, err)
+	}
+}
+
+func TestWhatAPasswordCommandHasStartedEndsWithIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	c := NewPasswordCommand("sleep 1000 >/dev/null 2>&1 & echo $! >"+file+"; echo p", quiet)
+	_, err := c.Password(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; runtime.Gosched() {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err == nil && strings.Contains(string(state), ") Z ") {
+			break // ended, and nobody has waited for it
+		}
+		if time.Now().After(late) {
+			t.Fatalf("process %d goes on", pid)
+		}
+	}
+}
+
+func TestWhatAPasswordCommandComplainsOfIsInTheLog(t *testing.T) {
+	var log bytes.Buffer
+	c := NewPasswordCommand("echo no vault there >&2; yes | head -c 100000 >&2; echo p",
+		slog.New(slog.NewTextHandler(&log, nil)))
+	if _, err := c.Password(t.Context()); err != nil || !strings.Contains(log.String(), `said="no vault there\ny\n`) {
+		t.Errorf("error %v, and the log says %s", err, log.String())
+	}
+}
+
+func TestWhoWaitsForAPasswordCommandThatHangsIsToldSo(t *testing.T) {
+	c := NewPasswordCommand("sleep 1000", quiet)
+	c.busy <- struct{}{} // another connection runs it
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := c.Password(ctx); !IsNoPassword(err) {
+		t.Errorf("error %v; expected that the command gave no password", err)
 	}
 }
 
@@ -77,7 +131,7 @@ func TestAProgramWithoutAPasswordIsNamedWithoutItsOutput(t *testing.T) {
 		"yes geheim":                          "more than 65536 bytes",
 		"no-such-program-of-this-test geheim": "exit status 127",
 	} {
-		password, err := NewPasswordCommand(command).Password(t.Context())
+		password, err := NewPasswordCommand(command, quiet).Password(t.Context())
 		if password != "" || err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: password %q, error %v; expected %q", command, password, err, want)
@@ -88,13 +142,13 @@ func TestAProgramWithoutAPasswordIsNamedWithoutItsOutput(t *testing.T) {
 func TestAProgramThatHangsEndsWithTheConnection(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := NewPasswordCommand("sleep 100 & wait").Password(ctx); err == nil ||
+	if _, err := NewPasswordCommand("sleep 100 & wait", quiet).Password(ctx); err == nil ||
 		!strings.Contains(err.Error(), "time was over") {
 		t.Errorf("error %v; expected that its time was over", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := NewPasswordCommand("echo p").Password(stopped); !errors.Is(err, context.Canceled) {
+	if _, err := NewPasswordCommand("echo p", quiet).Password(stopped); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v; expected that it was cancelled", err)
 	}
 }

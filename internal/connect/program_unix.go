@@ -7,8 +7,15 @@ import (
 	"syscall"
 )
 
-// endWithChildren makes the end of a context end a program and what it has started.
-func endWithChildren(program *exec.Cmd) {
+// ownGroup puts a program into a process group of its own, which the end of its context ends. end ends what is left of
+// the group after the program.
+func ownGroup(program *exec.Cmd) (end func()) {
 	program.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	program.Cancel = func() error { return syscall.Kill(-program.Process.Pid, syscall.SIGKILL) }
+	kill := func() error { return syscall.Kill(-program.Process.Pid, syscall.SIGKILL) }
+	program.Cancel = kill
+	return func() {
+		if program.Process != nil {
+			_ = kill()
+		}
+	}
 }

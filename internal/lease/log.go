@@ -63,6 +63,8 @@ func findingOf(err error) string {
 		return fault.Of(string(refusal.Reason)).Log
 	case errors.As(err, &lost):
 		return fault.Of(fault.Lost).Log
+	case connect.IsNoPassword(err):
+		return "the password command gives no password, so nobody asks the database"
 	default:
 		return fault.Of(fault.Unanswered).Log
 	}

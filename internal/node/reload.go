@@ -71,7 +71,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	password := func(context.Context) (string, error) { return *n.password.Load(), nil }
 	refused := n.readPassword
 	if n.settings.PasswordCommand != "" {
-		command := connect.NewPasswordCommand(n.settings.PasswordCommand)
+		command := connect.NewPasswordCommand(n.settings.PasswordCommand, n.log)
 		password, refused = command.Password, command.Forget
 	}
 	closes := way.OnPgError
