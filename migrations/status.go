@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,6 +47,10 @@ func Status(ctx context.Context, url string) (State, error) {
 		return state, nil
 	}
 	state.Functions, state.Kept, err = drift(ctx, d)
+	var full *pgconn.PgError
+	if errors.As(err, &full) && strings.HasPrefix(full.Code, "53") { // no room on the disk, or no memory
+		state.Unchecked, err = full.Message, nil
+	}
 	return state, err
 }
 

@@ -251,6 +251,19 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	}
 }
 
+// A trigger stands for the full disk: only the functions need room there.
+func TestTheStateOfADatabaseWhoseDiskIsFullIsShownWithoutItsFunctions(t *testing.T) {
+	t.Parallel()
+	url := server.Migrated(t)
+	server.Exec(t, url, `CREATE FUNCTION full_disk() RETURNS event_trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+		CREATE EVENT TRIGGER full_disk ON ddl_command_start EXECUTE FUNCTION full_disk()`)
+	state, err := migrations.Status(within(t), url)
+	if err != nil || state.Namespace == nil || state.Unchecked != "could not extend file: No space left on device" {
+		t.Errorf("%v; namespace %v, functions unchecked: %q", err, state.Namespace, state.Unchecked)
+	}
+}
+
 func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
