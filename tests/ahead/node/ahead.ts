@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { Snowflakes } from '../../../recipes/typescript/snowflakes.js'
+import { Snowflakes } from '../../../docs/recipes/typescript/snowflakes.js'
 
 const draws = new pg.Pool({ max: 1 }) // PGHOST and its like name the server
 draws.on('error', () => {})
