@@ -58,20 +58,13 @@ Two URLs of one database, or of a database and its replica, are no collision.
 			if err != nil || len(found.Collisions) == 0 {
 				return err
 			}
-			return fault.WithKind(fault.NotInPlace, fault.WithHint(fmt.Errorf(
-				"these databases may not give IDs side by side in one ID space: %s", counted(len(found.Collisions))),
+			return fault.WithKind(fault.NotInPlace, fault.WithHint(errors.New(
+				"these databases may not give IDs side by side in one ID space: see the collisions above"),
 				found.Collisions[0].Hint))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-func counted(n int) string {
-	if n == 1 {
-		return "the reason is above"
-	}
-	return fmt.Sprintf("the %d reasons are above", n)
 }
 
 // lookAtAll keeps each connection open until it has seen all databases. Otherwise a failover meanwhile could make it

@@ -49,7 +49,7 @@ unit. It also says whether there are regions at all. With it you make another re
 					"\"pgflurry migrate up\" says what the copy can become.\n", why)
 			}
 			if asJSON {
-				return printSeenJSON(cmd.OutOrStdout(), seen)
+				return printObject(cmd.OutOrStdout(), seenForJSON(seen))
 			}
 			return printSeen(cmd.OutOrStdout(), seen)
 		},
@@ -146,5 +146,3 @@ func seenForJSON(s namespace.Seen) seenJSON {
 		Disposable: s.Disposable, Copied: known(why),
 	}
 }
-
-func printSeenJSON(w io.Writer, s namespace.Seen) error { return printObject(w, seenForJSON(s)) }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,15 +20,17 @@ const (
 	// reads.
 	pipeTime  = 5 * time.Second
 	pipePause = 10 * time.Millisecond
-	// patience is how long a file may take. It is longer than pipeTime, so that a pipe has its own error.
+	// patience is how long a file may give no byte. It is longer than pipeTime, so that a pipe has its own error.
 	patience = pipeTime + time.Second
+	// mostWaits is how often a file may use its patience, if it has given bytes each time: a busy machine is slow.
+	mostWaits = 10
 )
 
 // A File is read again and again. While one reading hangs, no other one begins: each keeps a thread for as long as the
 // file system does not answer. The methods are safe for concurrent use.
 type File struct {
 	path string
-	read func() ([]byte, error)
+	read func(given *atomic.Int64) ([]byte, error)
 
 	mu      sync.Mutex
 	running *reading // nil: none
@@ -35,6 +38,7 @@ type File struct {
 
 // reading is one reading. Its result is there when done is closed.
 type reading struct {
+	given   atomic.Int64 // bytes so far
 	done    chan struct{}
 	content []byte
 	err     error
@@ -42,7 +46,9 @@ type reading struct {
 
 // NewFile makes the File of a regular file of at most so many bytes. It reads nothing yet.
 func NewFile(path string, most int64) *File {
-	return &File{path: path, read: func() ([]byte, error) { return read(path, most, false) }}
+	return &File{path: path, read: func(given *atomic.Int64) ([]byte, error) {
+		return read(path, most, false, given)
+	}}
 }
 
 // ReadFile reads a regular file of at most so many bytes.
@@ -52,14 +58,16 @@ func ReadFile(path string, most int64) ([]byte, error) {
 
 // ReadFileOrPipe reads a regular file, or a pipe up to its end. A pipe can be read only once.
 func ReadFileOrPipe(path string, most int64) ([]byte, error) {
-	f := &File{path: path, read: func() ([]byte, error) { return read(path, most, true) }}
+	f := &File{path: path, read: func(given *atomic.Int64) ([]byte, error) {
+		return read(path, most, true, given)
+	}}
 	return f.Read(context.Background())
 }
 
 // Path returns the name of the file.
 func (f *File) Path() string { return f.path }
 
-// Read reads the file. It returns when ctx ends, and after a few seconds at the latest.
+// Read reads the file. It returns when ctx ends, after a few seconds without a byte, and after a minute at the latest.
 func (f *File) Read(ctx context.Context) ([]byte, error) {
 	f.mu.Lock()
 	r := f.running
@@ -67,7 +75,7 @@ func (f *File) Read(ctx context.Context) ([]byte, error) {
 		r = &reading{done: make(chan struct{})}
 		f.running = r
 		go func() {
-			r.content, r.err = f.read()
+			r.content, r.err = f.read(&r.given)
 			f.mu.Lock()
 			f.running = nil
 			f.mu.Unlock()
@@ -75,19 +83,42 @@ func (f *File) Read(ctx context.Context) ([]byte, error) {
 		}()
 	}
 	f.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, patience,
-		fmt.Errorf("it does not answer within %v; does its file system hang", patience))
-	defer cancel()
-	select {
-	case <-r.done:
-		return r.content, r.err
-	case <-ctx.Done():
-		return nil, &fs.PathError{Op: "read", Path: f.path, Err: context.Cause(ctx)}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	failed := func(why error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: f.path, Err: why} }
+	before := int64(0)
+	for range mostWaits {
+		select {
+		case <-r.done:
+			return r.content, r.err
+		case <-ctx.Done():
+			return failed(context.Cause(ctx))
+		case <-late.C:
+		}
+		given := r.given.Load()
+		if given == before {
+			return failed(fmt.Errorf("it gives nothing within %v; does its file system hang", patience))
+		}
+		before = given
+		late.Reset(patience)
 	}
+	return failed(fmt.Errorf("it is not read within %v; does its file system hang", mostWaits*patience))
+}
+
+// counting counts what a file gives.
+type counting struct {
+	from  io.Reader
+	given *atomic.Int64
+}
+
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.given.Add(int64(n))
+	return n, err
 }
 
 // read reads at most so many bytes.
-func read(path string, most int64, orPipe bool) ([]byte, error) {
+func read(path string, most int64, orPipe bool, given *atomic.Int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a blocking open would wait for a pipe's writer
 	if err != nil {
 		return nil, err
@@ -100,7 +131,7 @@ func read(path string, most int64, orPipe bool) ([]byte, error) {
 	var content []byte
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
-		content, err = io.ReadAll(io.LimitReader(f, most+1))
+		content, err = io.ReadAll(io.LimitReader(counting{f, given}, most+1))
 	case orPipe:
 		content, err = readPipe(f, most, mode&fs.ModeNamedPipe != 0)
 	default:

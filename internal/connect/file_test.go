@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -70,7 +71,7 @@ func TestWhatHasNoEndIsReadInPart(t *testing.T) {
 func TestAFileThatHangsKeepsNobodyWaitingAndIsReadByOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, answers := 0, make(chan struct{})
-		f := &File{path: "/mnt/accounts", read: func() ([]byte, error) {
+		f := &File{path: "/mnt/accounts", read: func(*atomic.Int64) ([]byte, error) {
 			begun++
 			<-answers
 			return []byte("it is back"), nil
@@ -136,4 +137,29 @@ func TestAFileThatEveryAccountMayReadIsExposed(t *testing.T) {
 	if _, exposed := ExposedFile(path + ".not there"); exposed {
 		t.Error("a file that is not there is exposed")
 	}
+}
+
+func TestAFileThatGivesBytesSlowlyIsReadAndOneThatGivesNoneIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &File{path: "slow", read: func(given *atomic.Int64) ([]byte, error) {
+			for range 5 {
+				time.Sleep(patience - 1)
+				given.Add(1)
+			}
+			return []byte("12345"), nil
+		}}
+		if content, err := slow.Read(t.Context()); string(content) != "12345" || err != nil {
+			t.Errorf("a slow file: %q, %v", content, err)
+		}
+		began, over := time.Now(), make(chan struct{})
+		defer close(over)
+		hung := &File{path: "hung", read: func(given *atomic.Int64) ([]byte, error) {
+			given.Add(1)
+			<-over
+			return nil, nil
+		}}
+		if _, err := hung.Read(t.Context()); err == nil || time.Since(began) != 2*patience {
+			t.Errorf("a file that hangs: %v after %v", err, time.Since(began))
+		}
+	})
 }

@@ -16,6 +16,8 @@ const (
 	programTime = 10 * time.Second
 	// longestOutput limits what it may write, in bytes. A token of a cloud has up to some thousand.
 	longestOutput = 64 << 10
+	// longestLine is how much of its standard error the log gets, in bytes.
+	longestLine = 1 << 10
 )
 
 // PasswordCommand is a program that writes a password: of a cloud, a vault, or what else makes passwords that soon end.
@@ -69,15 +71,14 @@ func (c *PasswordCommand) Forget() {
 func (c *PasswordCommand) run(ctx context.Context) (password string, keep time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
-	var out limited
-	var said beginning
+	out, said := limited{most: longestOutput, refuses: true}, limited{most: longestLine}
 	program := exec.CommandContext(ctx, "sh", "-c", c.command)
 	program.Stdout, program.Stderr = &out, &said
 	program.WaitDelay = time.Second // where its children stay, they may keep the output open
 	endGroup := ownGroup(program)
 	err = program.Run()
 	endGroup()
-	if text := strings.TrimSpace(string(said)); text != "" {
+	if text := strings.TrimSpace(string(said.content)); text != "" {
 		c.log.Warn("the password command has written to its standard error", "said", text)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, and something that it has started goes on
@@ -120,25 +121,18 @@ func (e noPassword) Hint() string {
 		"line with the time for which the password is kept, such as 10m."
 }
 
-// limited is a buffer for what a program writes.
+// limited keeps the beginning of what a program writes. full: there was more. If it refuses, that ends the program.
 type limited struct {
-	content []byte
-	full    bool
+	content       []byte
+	most          int // bytes
+	refuses, full bool
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.full = len(l.content)+len(p) > longestOutput; l.full {
-		return 0, io.ErrShortBuffer
+	room := min(len(p), l.most-len(l.content))
+	l.content, l.full = append(l.content, p[:room]...), l.full || room < len(p)
+	if l.full && l.refuses {
+		return room, io.ErrShortBuffer
 	}
-	l.content = append(l.content, p...)
-	return len(p), nil
-}
-
-// beginning keeps the first bytes of what a program writes.
-type beginning []byte
-
-func (b *beginning) Write(p []byte) (int, error) {
-	const most = 1024 // bytes: a line of the log
-	*b = append(*b, p[:min(len(p), most-len(*b))]...)
 	return len(p), nil
 }
