@@ -86,6 +86,19 @@ BEGIN
                 USING ERRCODE = 'insufficient_privilege',
                       HINT = 'The statements of a lease do both.';
         END IF;
+        -- What is forgotten of the server cannot tell a copy that nobody has declared.
+        IF NEW.server IS DISTINCT FROM OLD.server
+           AND (NEW.server->'started' = to_jsonb(extract(epoch FROM pg_postmaster_start_time()))
+                AND jsonb_path_exists(NEW.server, '$.reached[*]')
+                AND NOT pgflurry.is_new_server(OLD.server, NEW.server, (
+                    SELECT string_agg(r.address, ' ')
+                    FROM jsonb_array_elements_text(NEW.server->'reached') AS r (address)))) IS NOT TRUE THEN
+            RAISE EXCEPTION 'role % may not change what pgflurry.namespace remembers of the server but by noting it',
+                current_user
+                USING ERRCODE = 'insufficient_privilege',
+                      HINT = 'pgflurry.note_server() does that. '
+                          'The owner says what a database on another server is: pgflurry migrate up.';
+        END IF;
     END IF;
     RETURN NEW;
 END $fn$;

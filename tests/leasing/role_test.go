@@ -49,6 +49,29 @@ func TestARoleThatKeepsLeasesClosesTheGateForTheQuarantineAtMostAndTheOwnerOpens
 	r.acquire(s, "a")
 }
 
+func TestARoleThatKeepsLeasesNotesTheServerAndMakesNobodyForgetIt(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	_, conn := r.keeperRole("forgets_servers")
+	r.do("SELECT pgflurry.note_server('db.example:5432')")
+	for _, forgets := range []string{
+		"NULL", "'{}'", `server || '{"reached": []}'`, "server - 'reached'", "server - 'started'",
+		`server || '{"started": 1}'`,
+	} {
+		server.Refused(t, conn, "42501", "UPDATE pgflurry.namespace SET server = "+forgets)
+	}
+	server.Do(t, conn, "SELECT pgflurry.note_server('proxy.example:5432')")
+	known := ask[string](r, "SELECT server->>'reached' FROM pgflurry.namespace")
+	if !strings.Contains(known, "db.example:5432") || !strings.Contains(known, "proxy.example:5432") {
+		t.Errorf("the server is known to be reached at %s; expected both addresses", known)
+	}
+	// another one, started at another time and reached elsewhere, as on a copy that nobody has declared
+	r.do(`UPDATE pgflurry.namespace
+		SET server = '{"started": 1, "address": "10.9.9.9", "port": 1, "reached": ["a:1"]}'`)
+	server.Refused(t, conn, "42501", `UPDATE pgflurry.namespace
+		SET server = pgflurry.this_server() || '{"reached": ["b:1"]}'`)
+}
+
 func TestARoleThatKeepsLeasesHidesNoFailover(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, small)
