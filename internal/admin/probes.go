@@ -76,6 +76,9 @@ func ready(s report.State) Verdict {
 		return v
 	}
 	found, why := time.Time{}, "no look has ended"
+	if !s.Lease.Granted && s.Lease.Cause != "" { // looks begin when the lease database has said which ID space this is
+		why = "the lease database is looked at first: " + s.Lease.Cause
+	}
 	for _, d := range s.Databases {
 		if d.Found.After(found) {
 			found = d.Found

@@ -43,6 +43,13 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 			func(s *report.State) { s.Databases[0].Found = time.Time{} },
 			"not reached yet: no look has ended", "not reached yet", "",
 		},
+		"the lease database does not say which ID space this is": {
+			func(s *report.State) {
+				s.Databases[0].Found = time.Time{}
+				s.Lease = report.Lease{Cause: "lookup db.example: no such host"}
+			},
+			"looked at first: lookup db.example", "looked at first: lookup db.example", "no IDs: lookup db.example",
+		},
 		"PostgreSQL was never reached": {
 			func(s *report.State) { s.Databases[0].Found = time.Time{}; away(s) },
 			"not reached yet: dial tcp", "not reached yet: dial tcp", "",
