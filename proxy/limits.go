@@ -2,26 +2,56 @@ package proxy
 
 import (
 	"net"
+	"time"
 
 	"pgflurry/proxy/internal/admission"
+	"pgflurry/proxy/internal/frontend"
+	"pgflurry/proxy/pgtls"
 )
 
-// welcome lets in a connection that was just accepted. If a limit forbids it, it closes the connection and returns nil.
+// welcome lets in a connection that was just accepted. If a limit forbids it, it turns the connection away and returns
+// nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	a := &admitted{rules: p.rules.Load(), since: p.counters.age()}
 	err := p.limits.Enter(&a.Connection, admission.Origin(conn.RemoteAddr()), func() { p.giveWay(conn, a) })
 	if err != nil {
-		p.turnAway(conn, err)
+		p.hear(conn, a, err)
 		return nil
 	}
 	return a
+}
+
+// hear turns a connection away, unless it only cancels a statement: people cancel when all places are taken. It reads
+// the first packet for that, for a second at most. Of too many such connections the oldest gives way.
+func (p *Proxy) hear(conn net.Conn, a *admitted, why error) {
+	slot := p.limits.Unread.Enter(a.From, func() { _ = conn.SetReadDeadline(longAgo) })
+	if slot == nil {
+		p.turnAway(conn, why)
+		return
+	}
+	p.conns.Go(func() {
+		defer p.limits.Unread.Leave(slot)
+		client, packet := conn, startupPacket{}
+		err := frontend.Apart(p.log, errInternal, func() (err error) {
+			client, packet, err = p.admit(conn, a, time.Now().Add(admission.UnreadTime))
+			return err
+		})
+		switch {
+		case err != nil || !packet.cancel:
+			p.turnAway(client, why)
+			return
+		case !p.cancelsInside(packet):
+			cancelRelay{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, p.log)
+		}
+		client.Close()
+	})
 }
 
 // turnAway closes a connection at once. Its message fits into the empty buffers of the socket, so the write does not
 // wait. Where TLS is required, the proxy says nothing in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why error) {
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
-	if !p.rules.Load().RequireTLS {
+	if _, inside := conn.(pgtls.Conn); inside || !p.rules.Load().RequireTLS {
 		f := failTooManyLogins
 		if why == admission.ErrClients {
 			f = failDescriptors

@@ -114,6 +114,35 @@ func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
 	}
 }
 
+// People cancel when all places are taken. PostgreSQL itself cancels then, too.
+func TestACancelRequestPassesWhereAllElseIsTurnedAway(t *testing.T) {
+	for name, change := range map[string]func(*Settings){
+		"descriptors": func(s *Settings) { s.MaxClients = 1 },
+		"logins":      func(s *Settings) { s.MaxLogins = 1 },
+		"TLS":         func(s *Settings) { s.MaxLogins, s.RequireTLS = 1, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			offer, _ := offers(t)
+			r := newRigBeforeStartup(t, &counter{}, offer, change) // its client says nothing
+			for range 3 {
+				cancels := r.dial()
+				packet := []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
+				r.write(cancels, [][]byte{packet})
+				up := <-r.arrivals
+				r.expect(up, "upstream", [][]byte{packet})
+				up.Close()
+				if got := r.rest(cancels); len(got) > 0 {
+					t.Errorf("the client got %q; a cancel request has no answer", got)
+				}
+				cancels.Close()
+			}
+			for r.proxy.limits.Unread.Len() > 0 {
+				runtime.Gosched()
+			}
+		})
+	}
+}
+
 func TestOneAddressLocksOutNobodyElse(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxLogins = 3 })
 	early := []net.Conn{r.client, r.dial(), r.dial()}
@@ -173,6 +202,7 @@ func TestConnectionsOfClientsAreLimited(t *testing.T) {
 	defer second.Close()
 	for range 100 {
 		c := r.dial()
+		r.write(c, [][]byte{startup("user", "u", "database", "d")})
 		r.isTurnedAway(c, failDescriptors)
 		c.Close()
 	}

@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// ownDescriptors are reserved for the process itself: lease, listener, logs, clock.
-	ownDescriptors = 32
+	// ownDescriptors are reserved for the process itself: lease, listener, logs, clock, and cancel requests beyond the
+	// limits with their connections to PostgreSQL.
+	ownDescriptors = 64
 	// databaseDescriptors are reserved for each database: its look and its blocks of numbers, and one more of each
 	// while a connection is replaced.
 	databaseDescriptors = 4

@@ -11,9 +11,9 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 	for _, c := range []struct{ descriptors, logins, clients, want int }{
 		{0, 512, 0, 512}, // the process has no limit
 		{0, 0, 0, 0},
-		{20_036, 512, 10_000, 512},
-		{1_036, 512, 500, 250},
-		{1_036, 0, 500, 250},
+		{20_068, 512, 10_000, 512},
+		{1_068, 512, 500, 250},
+		{1_068, 0, 500, 250},
 		{10, 512, 1, 1},
 	} {
 		var s proxy.Rules

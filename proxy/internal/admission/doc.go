@@ -6,6 +6,7 @@
 //	maxHandshakes         those inside a TLS handshake that do not wait for their client: processors
 //	MaxSessions           connections to PostgreSQL: those that are still logging in give way
 //	MaxCancels            those that only cancel a statement: connections to PostgreSQL
+//	MaxUnread             those beyond the limits, until they have said whether they only cancel a statement
 //
 // For all but the first, a Limit decides who gives way (limit.go). The limits end at AuthenticationOk, where
 // PostgreSQL's authentication_timeout ends, too. What comes between it and the first ReadyForQuery is PostgreSQL's

@@ -16,12 +16,16 @@ const (
 	// MaxCancels is how many cancel requests are on their way at once. Each is a connection to PostgreSQL for about a
 	// millisecond.
 	MaxCancels = 32
+	// MaxUnread is how many connections beyond the limits may say that they only cancel a statement. Each has
+	// UnreadTime for that.
+	MaxUnread  = 16
+	UnreadTime = time.Second
 )
 
 // Limits are those of one proxy.
 type Limits struct {
-	Handshakes, Cancels *Limit
-	Sessions            *Slots
+	Handshakes, Cancels, Unread *Limit
+	Sessions                    *Slots
 
 	maxClients atomic.Int64 // no limit if zero or less
 	clients    atomic.Int64
@@ -41,6 +45,7 @@ func newLimits(waits *sync.WaitGroup, fairTime time.Duration) *Limits {
 		logins:     newLimit(0, 0, fairTime, known),
 		Handshakes: newLimit(maxHandshakes, 0, fairTime, known),
 		Cancels:    newLimit(MaxCancels, 0, fairTime, known),
+		Unread:     newLimit(MaxUnread, 0, UnreadTime, known),
 		Sessions:   &Slots{waits: waits, members: newLimit(0, 0, fairTime, known)},
 	}
 }
