@@ -107,13 +107,13 @@ func TestStrangersExhaustNothing(t *testing.T) {
 // rest, two each.
 func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 	direct := server.Migrated(t)
-	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)},
+	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 269 && exec "$@"`, "sh", program.Path(t)},
 		program.ServeArgs(t, direct, "few", "--window", "2s")...)
 	p := program.StartCommand(t, exec.Command("sh", args...)).Proxy(direct)
 	// Go's runtime keeps one descriptor.
 	if line := p.Line("msg=\"limits on clients\""); program.Field(line, "clients") != "100" ||
 		program.Field(line, "max_logins") != "50" {
-		t.Errorf("with 237 descriptors, 36 of them kept, the log says %s", line)
+		t.Errorf("with 269 descriptors, 68 of them kept, the log says %s", line)
 	}
 	p.Leased()
 	swarm(t, p.Address, 1000, nil)
