@@ -9,7 +9,7 @@ import (
 )
 
 // Up brings the database at url to the state that this version needs. It may run any number of times, also several at
-// once. If the operator can act on an error, hint.Of returns how.
+// once. If the operator can act on an error, fault.HintOf returns how.
 func Up(ctx context.Context, url string, s Settings) error {
 	return up(ctx, url, s, all(), func(*database) error { return nil })
 }

@@ -70,7 +70,7 @@ func TestAGuestIsServedInsideAndNeverReachesUpstream(t *testing.T) {
 	r.reachesNobody()
 	st := r.proxy.Stats()
 	if st.Opened != 0 || st.Open["login"] != 0 {
-		t.Errorf("a guest counts as a session: opened %d, open %v", st.Opened, st.Open)
+		t.Errorf("an inside session counts as a session: opened %d, open %v", st.Opened, st.Open)
 	}
 	// It has logged in, so another one may: there is one place.
 	other := r.dial()
@@ -112,11 +112,11 @@ func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.
 		guest := r.dial()
 		defer guest.Close()
 		r.write(guest, [][]byte{hello, query("SELECT 1")})
-		r.expect(guest, "a guest", [][]byte{query("SELECT 1")})
+		r.expect(guest, "an inside session", [][]byte{query("SELECT 1")})
 		<-e.startups
 	}
 	if !r.proxy.Stats().Full {
-		t.Error("three guests leave a place for a client that needs two descriptors")
+		t.Error("three inside sessions leave a place for a client that needs two descriptors")
 	}
 	late := r.dial()
 	defer late.Close()

@@ -17,7 +17,7 @@ func (p *Proxy) Stats() Stats {
 		e.AddTo(&sum)
 		open[e.conversation.State()]++
 	}
-	open[frontend.Login] += max(clients-len(all)-p.limits.Guests(), 0)
+	open[frontend.Login] += max(clients-len(all)-p.limits.Inside(), 0)
 
 	var st Stats
 	st.IDs, st.Numbers = sum.IDs, sum.Numbers

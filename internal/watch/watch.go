@@ -48,7 +48,7 @@ type Settings struct {
 	// Rules of the connections. Their clock, log and reminders are the watch's, too: Now, Log and Suspicion are
 	// required.
 	Rules connect.Rules
-	// Wall dates judgements. Required.
+	// Wall dates decisions. Required.
 	Wall func() time.Time
 	// Look is the pause between two looks; 2 s if zero.
 	Look time.Duration

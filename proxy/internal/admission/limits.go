@@ -29,7 +29,7 @@ type Limits struct {
 
 	maxClients atomic.Int64 // no limit if zero or less
 	clients    atomic.Int64
-	guests     atomic.Int64 // those among clients that need one descriptor instead of two
+	inside     atomic.Int64 // those among clients that need no upstream: one descriptor instead of two
 	turnedAway atomic.Int64
 	known      *addresses // of all limits
 	logins     *Limit
@@ -90,11 +90,11 @@ func (l *Limits) Enter(c *Connection, from netip.Prefix, away func()) error {
 	return err
 }
 
-// over says whether there are more clients than the descriptors allow. Two guests need as many descriptors as one other
-// client.
+// over says whether there are more clients than the descriptors allow. Two that need no upstream have as many
+// descriptors as one other client.
 func (l *Limits) over(clients int64) bool {
 	most := l.maxClients.Load()
-	return most > 0 && clients-l.guests.Load()/2 > most
+	return most > 0 && clients-l.inside.Load()/2 > most
 }
 
 // Full says whether one more connection would be turned away for want of descriptors.
@@ -106,8 +106,8 @@ func (l *Limits) Clients() (open, most int) { return int(l.clients.Load()), int(
 // Logins is how many connections have not logged in.
 func (l *Limits) Logins() int { return l.logins.Len() }
 
-// Guests is how many connections need no upstream.
-func (l *Limits) Guests() int { return int(l.guests.Load()) }
+// Inside is how many connections need no upstream.
+func (l *Limits) Inside() int { return int(l.inside.Load()) }
 
 // TurnAway counts a connection that a limit ends.
 func (l *Limits) TurnAway() { l.turnedAway.Add(1) }
@@ -136,7 +136,7 @@ func (c *Connection) ReleaseSlot() { c.limits.Sessions.release(c.slot) }
 // NeedNoUpstream says that the connection needs no upstream: it counts as half of one that does.
 func (c *Connection) NeedNoUpstream() {
 	c.inside = true
-	c.limits.guests.Add(1)
+	c.limits.inside.Add(1)
 }
 
 // LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
@@ -152,6 +152,6 @@ func (c *Connection) Leave() {
 	c.limits.logins.Leave(c.login)
 	c.limits.clients.Add(-1)
 	if c.inside {
-		c.limits.guests.Add(-1)
+		c.limits.inside.Add(-1)
 	}
 }
