@@ -485,7 +485,7 @@ SELECT number, applied_at FROM pgflurry.migration;
 
 -- name: without_rows
 -- Reads whether the tables exist but no migration is recorded, as after the restore of a dump without data. Runs after
--- bootstrap.sql, which creates the table of the record.
+-- statement bootstrap, which creates the table of the record.
 SELECT to_regclass('pgflurry.namespace') IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.migration);
 
 -- name: forget

@@ -56,7 +56,7 @@ type answers struct {
 	runs, tagRuns draw.Runs     // IDs, and numbers of tags, drawn for the present answer
 }
 
-// may checks condition 2 of doc.go.
+// may checks condition 2 of package conversation.
 func (a *answers) may(f *statement.Form) bool {
 	return a.permission.Allows(f) && (f.Tag == nil || a.segments != nil)
 }

@@ -48,7 +48,7 @@
 //     decides which of them gives way to which newcomer. limits.go turns them away.
 //   - handshake.go limits the TLS handshakes.
 //   - unproven*.go keep out clients that a Unix socket of upstream takes for the proxy's own account.
-//   - once.go passes on packets that begin no session, such as cancel requests.
+//   - cancel_relay.go passes on packets that begin no session, such as cancel requests.
 //
 // # The end
 //
@@ -67,7 +67,6 @@
 //   - frame reads and writes messages.
 //   - wire knows what the messages are.
 //   - statement knows which text is an answered form.
-//   - origin knows where a client comes from.
 //   - frontend has the sessions, their counters, and why they ended.
 //   - scram exchanges passwords.
 //   - pgtls does TLS on both sides.

@@ -109,10 +109,10 @@ func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.
 	r.send(hello) // the first client
 	<-e.startups
 	for range 2 {
-		guest := r.dial()
-		defer guest.Close()
-		r.write(guest, [][]byte{hello, query("SELECT 1")})
-		r.expect(guest, "an inside session", [][]byte{query("SELECT 1")})
+		inside := r.dial()
+		defer inside.Close()
+		r.write(inside, [][]byte{hello, query("SELECT 1")})
+		r.expect(inside, "an inside session", [][]byte{query("SELECT 1")})
 		<-e.startups
 	}
 	if !r.proxy.Stats().Full {

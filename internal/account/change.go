@@ -61,7 +61,7 @@ type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no client %q", e.Name) }
 
-// Outcome says that an argument is wrong.
+// Kind says that an argument is wrong.
 func (e *UnknownError) Kind() fault.Kind { return fault.Usage }
 
 // Hint says how to list the names.

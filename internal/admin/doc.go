@@ -12,7 +12,7 @@
 //	samples.go    the last ten minutes               page_chart.go   the lines
 //	page_map.go   the map of workers                 page/           templates, style, script
 //	figures.go    numbers for people                 server.go       New, Serve and its limits
-//	newest.go     a limited number of connections    pace.go         a limited number of requests
+//	drop_oldest.go  a limited number of connections  pace.go         a limited number of requests
 //	host.go       whose requests loopback answers    node.go         what a node has to answer
 //
 // # Invariants

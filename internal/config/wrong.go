@@ -16,7 +16,7 @@ type Wrong struct {
 // Unwrap returns the cause.
 func (w *Wrong) Unwrap() error { return w.error }
 
-// Outcome says that the command line is wrong, wherever the value is from.
+// Kind says that the command line is wrong, wherever the value is from.
 func (w *Wrong) Kind() fault.Kind { return fault.Usage }
 
 // of makes err an error in these settings, which are separated by spaces.

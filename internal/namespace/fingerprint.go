@@ -138,7 +138,7 @@ type fingerprintError struct{ what string }
 
 func (e *fingerprintError) Error() string { return "the fingerprint is not usable: " + e.what }
 
-// Outcome says that an argument is wrong.
+// Kind says that an argument is wrong.
 func (e *fingerprintError) Kind() fault.Kind { return fault.Usage }
 
 // Hint says where to get the fingerprint.

@@ -129,7 +129,7 @@ func (e *NewerError) Error() string {
 		e.Database, e.Revision, Revision)
 }
 
-// Outcome is that the schema is not what this program needs.
+// Kind is that the schema is not what this program needs.
 func (e *NewerError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says which version to use.
@@ -147,7 +147,7 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("schema pgflurry of database %q is of an older version than this program", e.Database)
 }
 
-// Outcome is that the schema is not what this program needs.
+// Kind is that the schema is not what this program needs.
 func (e *OlderError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says what to run.
@@ -164,7 +164,7 @@ func (e *NotMigratedError) Error() string {
 	return fmt.Sprintf("database %q has no pgflurry namespace", e.Database)
 }
 
-// Outcome says that the namespace is missing.
+// Kind says that the namespace is missing.
 func (e *NotMigratedError) Kind() fault.Kind { return fault.NotInPlace }
 
 // Hint says what to run.

@@ -56,8 +56,8 @@
 //
 // An address may lead to another server at any time, and nothing says so. So the node asks over no old connection
 // (package connect). Those of looks are replaced after 30 s at most, and each renewal of a usual window has a new one.
-// A suspicion (fresh.Suspicion) makes all of them old at once, and then the looks and the lease's renewal come at once.
-// Replacements have one pace, however often it is raised and however many databases there are. Its reasons are:
+// A suspicion (connect.Suspicion) makes all of them old at once, and then the looks and the lease's renewal come at
+// once. Replacements have one pace, however often it is raised and however many databases there are. Its reasons are:
 //
 //   - upstream ended a session whose client was still there
 //   - a connection of the node was lost, or another server refused its login (package connect raises these)

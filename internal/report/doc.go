@@ -7,5 +7,5 @@
 //	histogram.go durations in fixed buckets, which rooms count and admin writes as metrics
 //	recent.go    a value that is made at most once in its time, for many who ask
 //
-// A value of this package never changes after it was handed out.
+// A State and its parts never change after they were handed out.
 package report

@@ -15,7 +15,7 @@ type wrongDatabase struct{ error }
 
 func (e *wrongDatabase) Unwrap() error { return e.error }
 
-// Outcome says that the database is not what the namespace needs.
+// Kind says that the database is not what the namespace needs.
 func (e *wrongDatabase) Kind() fault.Kind { return fault.NotInPlace }
 
 // A space is the ID space that all databases must be part of, and which of them has which function worker.

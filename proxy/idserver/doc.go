@@ -21,8 +21,8 @@
 //	errors.go    errors that end a session or refuse a login
 //
 // Below idserver nothing does I/O. Package command reads SQL. Package state has what a session keeps, and runs what
-// needs no ID. attempts.go limits wrong passwords. Package
-// proxy/wire writes rows of IDs.
+// needs no ID. Package wire writes rows of IDs. attempts.go limits wrong passwords. SHOW LEASE, WORKERS and VERSION are
+// tables of the node (internal/node/id_console.go).
 //
 // # States
 //

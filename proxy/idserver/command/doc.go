@@ -3,14 +3,14 @@
 //
 //	text ─► read.go ─► statements ─► statement.Match ─► Draw
 //	                        └──────► tokens ─┬─► transaction, setting, cursor, prepared: the other commands
-//	                                                └─► query ─► select ─► operand, type: Select
+//	                                         └─► query ─► select ─► operand, type: Select
 //
 //	query.go: the query of a statement: IDs, or a Select, which has no table
 //	catalog.go: lookups of drivers in the catalogs, answered without rows
 //	function.go: what a SELECT may call
 //	value.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
 //
-// The grammar is functions over a tokens. No file needs one that needs it, directly or through others.
+// The grammar is functions over tokens (tokens.go). No file needs one that needs it, directly or through others.
 //
 // A text becomes commands, or one error. The error has what a client may read: SQLSTATE, sentence, hint. If one
 // statement of a text has no answer, the whole text is refused before anything in it runs.

@@ -23,7 +23,7 @@
 // proxy forwards. It answers a batch if all of these hold, in the terms of
 // https://www.postgresql.org/docs/current/protocol-flow.html:
 //
-//  1. The session is no replication session, and the proxy can match its replies to its batches(below).
+//  1. The session is no replication session, and the proxy can match its replies to its batches (below).
 //  2. Its database belongs to the namespace, and each name in the form can only mean what is ours, or PostgreSQL's own
 //     (Permission).
 //  3. Upstream owes nothing: startup is over, and the ReadyForQuery of every forwarded batch has been relayed.

@@ -31,7 +31,7 @@ const (
 // statements are a session's prepared statements whose text is an answered form. All fields but epoch, and the states
 // of the statements, belong to the client's goroutine.
 type statements struct {
-	allows   func(*statement.Form) bool // condition 2 of dos.go
+	allows   func(*statement.Form) bool // condition 2 of doc.go
 	unlisted bool                       // Session.Unlisted
 	unnamed  *known                     // nil: its text is not known
 	named    map[string]*known
