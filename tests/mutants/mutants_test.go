@@ -118,13 +118,13 @@ var mutants = []mutant{
 		guard: "a renewal sends what was acknowledged, so that a lost commit is noticed",
 		file:  "internal/lease/protocol.go",
 		from:  "Acknowledged: h.bound.Until,", to: "Acknowledged: 0,",
-		test: "Invariant1", in: "lease",
+		test: "Invariant1", in: "internal/lease",
 	},
 	{
 		guard: "a release sends what was acknowledged, so that a forgotten mark comes back",
 		file:  "internal/lease/keeper.go",
 		from:  "Release(ctx, h.Lease, h.bound.Until)", to: "Release(ctx, h.Lease, h.bound.From)", times: 2,
-		test: "AReleaseSends", in: "lease",
+		test: "AReleaseSends", in: "internal/lease",
 	},
 	{
 		guard: "the grant of a closed database is taken back", file: "internal/lease/keeper.go",
@@ -144,12 +144,12 @@ var mutants = []mutant{
 	{
 		guard: "a clock that is ahead is slowed, not set back", file: "internal/lease/clock.go",
 		from: "\t\t\tnext.shown = shown\n\t\t}", to: "\t\t}",
-		test: "NineTenths|Invariant7", in: "lease",
+		test: "NineTenths|Invariant7", in: "internal/lease",
 	},
 	{
 		guard: "each look asks whether the database is of the namespace", file: "internal/namespace/answerable.go",
 		from: "case n.ID != wantID:", to: "case false:",
-		test: "WhoseNameGoes", in: "node",
+		test: "WhoseNameGoes", in: "internal/node",
 	},
 	{
 		guard: "seal before release, in a program of the user's", file: "internal/lease/keeper.go",
@@ -179,12 +179,12 @@ var mutants = []mutant{
 	{
 		guard: "a reading that calculates nothing ends with the tick", file: "internal/lease/clock.go",
 		from: "(tick+1)*c.unit-micros)", to: "(tick+2)*c.unit-micros)",
-		test: "Invariant7", in: "lease",
+		test: "Invariant7", in: "internal/lease",
 	},
 	{
 		guard: "… and with its course", file: "internal/lease/clock.go",
 		from: "next.lasts.Store(math.MinInt64)", to: "next.lasts.Store(int64(now) + min(c.unit*1000, math.MaxInt64))",
-		test: "Invariant7|Replaced", in: "lease",
+		test: "Invariant7|Replaced", in: "internal/lease",
 	},
 }
 
@@ -324,7 +324,7 @@ var inTable = []mutant{
 }
 
 // drawnByRapid are the packages whose tests know rapid's flags.
-var drawnByRapid = []string{"tests/simulation", "generator", "lease", "proxy/conversation"}
+var drawnByRapid = []string{"tests/simulation", "generator", "internal/lease", "proxy/internal/conversation"}
 
 // histories matches the tests of tests/simulation that hold the invariants.
 const histories = "TestInvariants"
@@ -337,7 +337,7 @@ func all() (list []mutant) {
 	}
 	for _, m := range inConversation {
 		if m.in == "" {
-			m.in = "proxy/conversation"
+			m.in = "proxy/internal/conversation"
 		}
 		if m.test == "" {
 			m.test = "AConversation"
