@@ -148,7 +148,7 @@ func TestARoomImportsOnlyRoomsOfLowerFloors(t *testing.T) {
 }
 
 func TestAModuleIsImportedOnlyWhereTheTableOfDependenciesSays(t *testing.T) {
-	importers := importers(t)
+	importers, floors := importers(t), floors(t)
 	used := make(map[string]bool)
 	for _, p := range product(t) {
 		for _, path := range p.Imports {
@@ -174,7 +174,7 @@ func TestAModuleIsImportedOnlyWhereTheTableOfDependenciesSays(t *testing.T) {
 	}
 	for module, rooms := range importers {
 		for _, room := range rooms {
-			if _, isRoom := floors(t)[room]; isRoom && !used[module+" "+room] {
+			if _, isRoom := floors[room]; isRoom && !used[module+" "+room] {
 				t.Errorf("%s does not import %s, whose row names it", room, module)
 			}
 		}

@@ -50,21 +50,13 @@ func (b *build) path(t testing.TB) string {
 // make builds in the user's cache folder, where "go build" leaves a binary that is up to date as it is. One package
 // builds at a time. Each has a link of its own, so that a later build replaces no program that runs.
 func (b *build) make() (binary string, err error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	shared := filepath.Join(cache, "pgflurry-test", fmt.Sprintf("%s-race=%v", b.name, race.Enabled))
-	if err := os.MkdirAll(shared, 0o700); err != nil {
-		return "", err
-	}
-	lock, err := os.Create(filepath.Join(shared, "lock"))
+	shared, lock, err := server.Cached(fmt.Sprintf("%s-race=%v", b.name, race.Enabled), syscall.LOCK_EX)
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("%s: %w", lock.Name(), err)
+	if err := os.MkdirAll(shared, 0o700); err != nil {
+		return "", err
 	}
 	source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "pgflurry").Output()
 	if err != nil {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,8 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -185,62 +182,4 @@ func nobody(t testing.TB) *syscall.SysProcAttr {
 	gid, _ := strconv.Atoi(who.Gid)
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	return attr
-}
-
-// given counts the ports that FreePort has given or found taken.
-var given atomic.Uint32
-
-// ownPorts is the first port of this process's range: a lock keeps other processes from it until this one ends.
-var ownPorts = sync.OnceValues(func() (int, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return 0, err
-	}
-	folder := filepath.Join(cache, "pgflurry-test", "ports")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return 0, err
-	}
-	for n := range portRanges {
-		at := lowestPort + (os.Getpid()+n)%portRanges*portsEach
-		lock, err := os.Create(filepath.Join(folder, strconv.Itoa(at)))
-		if err != nil {
-			return 0, err
-		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			locks = append(locks, lock)
-			return at, nil
-		}
-		lock.Close()
-	}
-	return 0, errors.New("other processes have all ranges of ports")
-})
-
-// locks are open, so that they are held.
-var locks []*os.File
-
-// The ranges are below the ports that the system gives to connections: one might take such a port at any moment. Those
-// of Linux begin at 32768 (net.ipv4.ip_local_port_range).
-const (
-	lowestPort, portsEach = 10_000, 256
-	portRanges            = (32_768 - lowestPort) / portsEach
-)
-
-// FreePort returns a port that nobody uses at the moment, and that no other test package gets. So a test may close it
-// and open it again.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	own, err := ownPorts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range portsEach {
-		port := own + int(given.Add(1))%portsEach
-		ln, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
-		if err == nil {
-			ln.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }

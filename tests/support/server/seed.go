@@ -40,23 +40,12 @@ func seed(ctx context.Context, provider postgres.Provider, data string) error {
 
 // seedOf returns a folder with a cluster that was stopped in order. It makes one if these binaries have none.
 func seedOf(ctx context.Context, provider postgres.Provider) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
 	of := sha256.Sum256([]byte(provider.Binaries.Dir + " " + provider.Binaries.Version))
-	made := filepath.Join(cache, "pgflurry-test", fmt.Sprintf("cluster-%x", of[:8]))
-	if err := os.MkdirAll(filepath.Dir(made), 0o700); err != nil {
-		return "", err
-	}
-	lock, err := os.Create(made + ".lock")
+	made, lock, err := Cached(fmt.Sprintf("cluster-%x", of[:8]), syscall.LOCK_EX)
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("%s: %w", lock.Name(), err)
-	}
 	if _, err := os.Stat(made); err == nil {
 		return made, nil
 	}
