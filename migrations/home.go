@@ -59,7 +59,7 @@ type claim struct {
 	id     string // UUID: owner in the row
 }
 
-// A applicant is a database that wants a worker, as the home's row names it.
+// An applicant is a database that wants a worker, as the home's row names it.
 type applicant struct{ database, address, version string }
 
 // applicant is the database of this session, migrated by a version of the program.

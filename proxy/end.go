@@ -16,8 +16,8 @@ import (
 	"pgflurry/proxy/internal/wire"
 )
 
-// pair are both pair of a session, and how they end. Whichever side pair first, the other gets all messages that can
-// still reach it, and nothing is left waiting.
+// pair has both connections of a session, and how they end. Whichever side ends first, the other gets all messages that
+// can still reach it, and nothing is left waiting.
 type pair struct {
 	client   net.Conn      // client ↔ proxy
 	upstream *upstreamConn // proxy ↔ upstream

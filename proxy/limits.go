@@ -31,19 +31,20 @@ func (p *Proxy) hear(conn net.Conn, a *admitted, why error) {
 	}
 	p.conns.Go(func() {
 		defer p.limits.Unread.Leave(slot)
-		client, packet := conn, startupPacket{}
-		err := frontend.Apart(p.log, errInternal, func() (err error) {
+		client, cancels := conn, false
+		_ = frontend.Apart(p.log, errInternal, func() (err error) {
+			var packet startupPacket
 			client, packet, err = p.admit(conn, a, time.Now().Add(admission.UnreadTime))
+			if cancels = err == nil && packet.cancel; cancels {
+				p.passOn(client, packet, a.From, p.log)
+			}
 			return err
 		})
-		switch {
-		case err != nil || !packet.cancel:
+		if cancels {
+			client.Close()
+		} else {
 			p.turnAway(client, why)
-			return
-		case !p.cancelsInside(packet):
-			cancelRelay{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, a.From, p.log)
 		}
-		client.Close()
 	})
 }
 

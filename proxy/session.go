@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"pgflurry/proxy/internal/conversation"
@@ -92,10 +93,8 @@ func (p *Proxy) begin(c *connection) engine {
 		return nil
 	}
 	switch {
-	case p.cancelsInside(packet):
-		return nil
 	case packet.cancel || packet.refused:
-		cancelRelay{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, c.client, packet, c.admitted.From, c.log)
+		p.passOn(c.client, packet, c.admitted.From, c.log)
 		return nil
 	case p.belongsInside(packet):
 		return &insideSession{&packet.Startup}
@@ -121,6 +120,13 @@ func (s *session) ended(cause error) {
 	s.log.Debug("session ended", "cause", cause, "reason", s.Closed().String(),
 		"answers", s.counts.All()+s.requests.answers.slow,
 		"ids", s.counts.IDs.Load(), "numbers", s.counts.Numbers.Load())
+}
+
+// passOn passes on a packet that begins no session. The ID database takes its own cancel requests.
+func (p *Proxy) passOn(client net.Conn, packet startupPacket, from netip.Prefix, log *slog.Logger) {
+	if !p.cancelsInside(packet) {
+		cancelRelay{p.hosts, &p.registry, &p.counters, p.limits}.pass(p.ctx, client, packet, from, log)
+	}
 }
 
 // countLogin counts a session that ended before it had logged in. takeReply counts the others.

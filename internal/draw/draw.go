@@ -73,7 +73,7 @@ func (q *Queue) Draw(ctx context.Context, patience time.Duration, n int, to *Run
 	if n > Portion && !q.reserve(from.has, n, patience) {
 		return 0, ErrLate
 	}
-	left, err := q.atOnce(from, n, to)
+	left, err := q.atOnce(from.Source, n, n == 1, to)
 	switch {
 	case left > 0 && err == nil:
 		began := time.Now()
@@ -88,9 +88,10 @@ func (q *Queue) Draw(ctx context.Context, patience time.Duration, n int, to *Run
 	return waited, err
 }
 
-// atOnce takes what it can have without waiting. It returns how many IDs are left to draw.
-func (q *Queue) atOnce(from Source, n int, to *Runs) (left int, err error) {
-	for left = n; left > 0 && (n == 1 || !q.serving.Load()); {
+// atOnce takes what it can have without waiting. ahead: also while others wait. It returns how many IDs are left to
+// draw.
+func (q *Queue) atOnce(from Source, n int, ahead bool, to *Runs) (left int, err error) {
+	for left = n; left > 0 && (ahead || !q.serving.Load()); {
 		first, count, err := from.TryNextN(min(left, Portion))
 		if count == 0 || err != nil {
 			return left, err

@@ -69,18 +69,11 @@ func (q *Queue) lastTry(w *waiter) error {
 	if w.kind == reservation {
 		return ErrLate
 	}
-	for left := w.left; left > 0; { // a copy: serve may still read that of w
-		first, count, err := q.supply.Load().TryNextN(left)
-		switch {
-		case err != nil:
-			return err
-		case count == 0:
-			return ErrLate
-		}
-		w.to.Add(first, count)
-		left -= count
+	left, err := q.atOnce(q.supply.Load().Source, w.left, true, w.to)
+	if left > 0 && err == nil {
+		err = ErrLate
 	}
-	return nil
+	return err
 }
 
 // enter lets a draw wait.

@@ -24,9 +24,9 @@ func noConsent(f *pflag.Flag, origin string) error {
 		fmt.Sprintf("Remove it, and give --%s on the command line of the one command it is meant for.", f.Name))
 }
 
-// Empty is the error of a flag with an empty value, as a script gives it when a variable is not set. To ignore
+// empty is the error of a flag with an empty value, as a script gives it when a variable is not set. To ignore
 // such a flag could make an ID space that nobody asked for.
-func Empty(f *pflag.Flag) error {
+func empty(f *pflag.Flag) error {
 	kind, _ := pflag.UnquoteUsage(f)
 	return fault.WithHint(fmt.Errorf("--%s is empty; expected %s", f.Name, kind),
 		fmt.Sprintf("Is a variable of your script not set? Without a value leave --%s out.", f.Name))

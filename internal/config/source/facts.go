@@ -53,7 +53,7 @@ func is(fact bool) string {
 // Has says whether a flag has a fact.
 func Has(f *pflag.Flag, fact string) bool { return f.Annotations[fact] != nil }
 
-// IsOneOf says whether a value is one of those that the row of a flag lists.
-func IsOneOf(f *pflag.Flag, value string) bool {
+// isOneOf says whether a value is one of those that the row of a flag lists.
+func isOneOf(f *pflag.Flag, value string) bool {
 	return slices.Contains(f.Annotations[Enum], value)
 }

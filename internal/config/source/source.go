@@ -51,7 +51,7 @@ func Read(flags *pflag.FlagSet, environ []string) *Values {
 		}
 		c.origins[f.Name] = CommandLine
 		if Has(f, CommandLineOnly) && f.Value.Type() == "string" && f.Value.String() == "" {
-			c.refuse(f.Name, Empty(f))
+			c.refuse(f.Name, empty(f))
 		}
 	})
 	c.set(c.environment(environ))
@@ -190,7 +190,7 @@ func (c *Values) Check(all error) {
 func (c *Values) RefuseEmpty() {
 	c.flags.VisitAll(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.DefValue != "" && f.Value.String() == "" && !c.failed[f.Name] {
-			c.refuse(f.Name, Empty(f))
+			c.refuse(f.Name, empty(f))
 		}
 	})
 }
@@ -218,7 +218,7 @@ func (c *Values) Print(w io.Writer) error {
 		case Has(f, Secret):
 			value = "(not shown)"
 		}
-		if connect.MayHoldPassword(value) && !IsOneOf(f, value) {
+		if connect.MayHoldPassword(value) && !isOneOf(f, value) {
 			value = "(not shown)"
 		}
 		if value == "" {
