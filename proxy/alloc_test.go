@@ -42,7 +42,7 @@ func quietSession(fromClient, fromUpstream []byte) (s *session, proxy *Proxy) {
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	proxy = &Proxy{
 		sources: sources{ids: draw.New(&counter{}, nil), patience: patience, buffers: frame.NewBuffers()},
-		limits:  admission.New(new(sync.WaitGroup)),
+		limits:  admission.New(new(sync.WaitGroup), 0, 0),
 	}
 	proxy.sources.counters = &proxy.counters
 	s = &session{pair: pair{

@@ -223,6 +223,7 @@ func (r *requests) note(f frame.Frame) error {
 		if err := r.binding.check(f.Body); err != nil {
 			return err
 		}
+		r.connection.Answered()
 	}
 	if r.conversation.MustWait(f.Kind) {
 		if err := r.flush(); err != nil {

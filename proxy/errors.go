@@ -57,6 +57,11 @@ var (
 		"53300", "too many connections to the proxy that have not logged in",
 		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
 	)}
+	failUpstreamLogins = failure{frontend.ClosedLimit, fault.New(
+		"53300", "too many logins are under way at the PostgreSQL server behind the proxy",
+		"Connect again: those that have begun end first. "+
+			"If the server could take more at once, raise the proxy's --max-upstream-logins.",
+	)}
 	failDescriptors = failure{frontend.ClosedLimit, fault.New(
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or give the proxy more descriptors: ulimit -n, or LimitNOFILE of systemd.",

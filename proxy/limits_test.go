@@ -49,25 +49,68 @@ func (r *rig) isTurnedAway(client net.Conn, code failure) {
 	}
 }
 
-func TestALoginCountsUntilUpstreamLetsTheClientIn(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxLogins = 1 })
-	r.client.(*net.TCPConn).SetLinger(0)
-	up := r.asksForIn(r.client)
+// asksForPassword lets upstream ask a client for its password.
+func (r *rig) asksForPassword(upstream, client net.Conn) {
+	r.t.Helper()
 	password := message('R', []byte{0, 0, 0, 3})
-	r.write(up, [][]byte{password})
-	r.toClient(password)
+	r.write(upstream, [][]byte{password})
+	r.expect(client, "client", [][]byte{password})
+}
+
+func TestALoginCountsUntilUpstreamLetsTheClientIn(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.MaxLogins, s.MaxUpstreamLogins, s.slotPatience = 1, 1, time.Millisecond
+	})
+	hello := [][]byte{startup("user", "u", "database", "d")}
 	second := r.dial()
 	defer second.Close()
 	r.isTurnedAway(second, failTooManyLogins)
+	up := r.asksForIn(r.client)
+	third := r.dial()
+	defer third.Close()
+	r.write(third, hello)
+	r.isTurnedAway(third, failUpstreamLogins)
+	r.asksForPassword(up, r.client)
 	r.send(message('p', z("secret")))
 	r.expect(up, "upstream", [][]byte{message('p', z("secret"))})
 	r.write(up, [][]byte{authOK})
 	r.toClient(authOK)
-	third := r.dial()
-	defer third.Close()
-	r.asksForIn(third)
-	if n := r.proxy.Stats().TurnedAway; n != 1 {
-		t.Errorf("%d connections were turned away; expected 1", n)
+	fourth := r.dial()
+	defer fourth.Close()
+	r.asksForIn(fourth)
+	if n := r.proxy.Stats().TurnedAway; n != 2 {
+		t.Errorf("%d connections were turned away; expected 2", n)
+	}
+}
+
+func TestALoginThatWaitsForPostgreSQLKeepsItsPlace(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.MaxUpstreamLogins, s.slotPatience, s.fairTime = 1, time.Millisecond, time.Nanosecond
+	})
+	up := r.asksForIn(r.client)
+	for _, after := range []func(){
+		func() {},
+		func() {
+			r.asksForPassword(up, r.client)
+			r.send(message('p', z("secret")))
+			r.expect(up, "upstream", [][]byte{message('p', z("secret"))})
+		},
+		func() {
+			final := message('R', []byte{0, 0, 0, 12})
+			r.write(up, [][]byte{final})
+			r.toClient(final)
+		},
+	} {
+		after()
+		newcomer := r.dial()
+		r.write(newcomer, [][]byte{startup("user", "u", "database", "d")})
+		r.isTurnedAway(newcomer, failUpstreamLogins)
+		newcomer.Close()
+	}
+	r.asksForPassword(up, r.client)
+	r.asksForIn(r.dial())
+	if got := r.rest(up); len(got) > 0 {
+		t.Errorf("upstream of the client that did not answer got %q", got)
 	}
 }
 
@@ -174,6 +217,7 @@ func TestNobodyFillsTheSessionsWithoutAPassword(t *testing.T) {
 	other := r.dial()
 	defer other.Close()
 	second := r.asksForIn(other)
+	r.asksForPassword(first, r.client)
 	r.asksForIn(r.dialFrom(2))
 	if got := r.rest(first); len(got) > 0 {
 		t.Errorf("upstream of the session that gave way got %q", got)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"pgflurry/proxy/internal/admission"
 	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/internal/wire"
 	"pgflurry/proxy/scram"
@@ -22,6 +23,7 @@ type login struct {
 	fromClient   *frame.Inbox
 	toClient     *frame.Writer
 	user         string
+	connection   *admission.Connection
 }
 
 // logIn answers upstream's password requests with the password that it asks the client for (Settings.AskPassword). It
@@ -51,9 +53,11 @@ func (l *login) logIn() error {
 			challenge := slices.Clone(rest)
 			l.fromUpstream.Drop(f.Size)
 			if password == nil {
+				l.connection.Asked()
 				if password, err = l.askForPassword(); err != nil {
 					return err
 				}
+				l.connection.Answered()
 			}
 			if err := l.prove(kind, challenge, password); err != nil {
 				return err

@@ -61,8 +61,10 @@ type Settings struct {
 	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
 
-	deafTime time.Duration // tests shorten it
-	patience time.Duration // of an answer for its IDs; tests lengthen it
+	deafTime     time.Duration // tests shorten it
+	patience     time.Duration // of an answer for its IDs; tests lengthen it
+	slotPatience time.Duration // of a client for its place at upstream; tests shorten it
+	fairTime     time.Duration // of a client that has not logged in; tests shorten it
 }
 
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
@@ -104,7 +106,9 @@ func New(s Settings) (*Proxy, error) {
 	}
 	p.sources = sources{s.IDs, cmp.Or(s.patience, patience), s.WhyNot, frame.NewBuffers(), &p.counters}
 	p.registry.Begin()
-	p.limits = admission.New(&p.conns)
+	p.limits = admission.New(
+		&p.conns, cmp.Or(s.slotPatience, admission.SlotPatience), cmp.Or(s.fairTime, admission.FairTime),
+	)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.hosts = &hosts{
 		all: s.Upstream, primary: s.Primary, timeout: cmp.Or(s.DialTimeout, defaultDialTimeout), ended: p.ctx,

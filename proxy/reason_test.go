@@ -94,6 +94,7 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 		"a bad length":   {"protocol", nil, true, func(r *rig) { r.send([]byte{'Q', 0, 0, 0, 0}) }},
 		"giving way": {"limit", alone, false, func(r *rig) {
 			r.asksForIn(r.dialFrom(1))
+			r.asksForPassword(r.upstream, r.client)
 			newcomer := r.dialFrom(2)
 			r.write(newcomer, [][]byte{startup("user", "u", "database", "d")})
 		}},

@@ -119,8 +119,12 @@ func (r *replies) takeReply(f frame.Frame) (relay bool, err error) {
 // relayAuthentication relays an authentication request, without PLUS where binding cannot work.
 func (r *replies) relayAuthentication(body []byte) (relay bool, err error) {
 	kind, mechanisms := authRequest(body)
-	if kind == wire.AuthDone {
+	switch kind {
+	case wire.AuthDone:
 		r.connection.LoggedIn()
+	case wire.AuthSASLFinal: // the client has nothing to answer
+	default:
+		r.connection.Asked()
 	}
 	if kind != wire.AuthSASL || r.conversation.Started() {
 		return true, nil

@@ -23,11 +23,15 @@ type Rules struct {
 	// less. The proxy closes any more. Each needs up to two descriptors. A session of Inside needs one, and counts
 	// half.
 	MaxClients int
-	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. A
-	// connection counts from accept until upstream has let the client in. At the limit, the proxy closes the newcomer
-	// or an older connection. The older one has had its time, or comes from an address with many more of them
-	// (package admission).
+	// MaxLogins is how many connections may be open at once that have not said what they want; no limit if zero or
+	// less. A connection of Inside counts until it has logged in. At the limit, the proxy closes the newcomer or an
+	// older connection. The older one has had its time, or comes from an address with many more of them (package
+	// admission). As many more may wait for one of MaxUpstreamLogins.
 	MaxLogins int
+	// MaxUpstreamLogins is how many sessions may be logging in at upstream at once; no limit if zero or less. A session
+	// counts from the dial until upstream has let the client in. A newcomer waits up to admission.SlotPatience, then
+	// the proxy refuses it. The proxy's own connections do not count.
+	MaxUpstreamLogins int
 	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. A /64 network of IPv6
 	// counts as one address, and so do all Unix sockets.
 	MaxLoginsPerAddress int
@@ -66,6 +70,6 @@ func (p *Proxy) Change(r Rules) error {
 	}
 	useTLS()
 	p.rules.Store(&r)
-	p.limits.Set(r.MaxClients, r.MaxLogins, r.MaxLoginsPerAddress, r.MaxSessions)
+	p.limits.Set(r.MaxClients, r.MaxLogins, r.MaxLoginsPerAddress, r.MaxUpstreamLogins, r.MaxSessions)
 	return nil
 }

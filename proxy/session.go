@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"pgflurry/proxy/internal/admission"
 	"pgflurry/proxy/internal/conversation"
 	"pgflurry/proxy/internal/frame"
 	"pgflurry/proxy/internal/frontend"
@@ -229,11 +230,14 @@ func (p *Proxy) acquireSlot(client net.Conn, a *admitted, login time.Time) error
 	if p.registry.IsClosed() {
 		return clientError{failure: failNotAccepting}
 	}
-	err := a.AcquireSlot(login, func() { p.giveWay(client, a) })
-	if err != nil && err != net.ErrClosed {
-		err = clientError{failTooMany, err}
+	err := a.AcquireSlot(p.ctx, login, func() { p.giveWay(client, a) }, func() bool { return frame.Ended(client) })
+	switch err {
+	case nil, net.ErrClosed:
+		return err
+	case admission.ErrUpstreamLogins:
+		return clientError{failure: failUpstreamLogins}
 	}
-	return err
+	return clientError{failTooMany, err}
 }
 
 // relay runs the two directions until both have ended. The first to end gives the cause.
@@ -271,5 +275,5 @@ func (s *session) relay(login time.Time) error {
 }
 
 func (s *session) login() *login {
-	return &login{s.upstream, s.replies.fromUpstream, s.requests.fromClient, s.toClient, s.user}
+	return &login{s.upstream, s.replies.fromUpstream, s.requests.fromClient, s.toClient, s.user, s.connection}
 }

@@ -9,11 +9,14 @@ import (
 type Limits struct {
 	// MaxConnections is how many sessions may be open at once, each a connection to PostgreSQL. Zero: no limit.
 	MaxConnections int
-	// MaxLogins is how many connections may be open at once that have not logged in.
-	// Zero: half of all that descriptors allow.
+	// MaxLogins is how many connections may be open at once that have not said what they want. As many may wait for
+	// one of MaxUpstreamLogins. Zero: half of all that descriptors allow.
 	MaxLogins int
 	// MaxLoginsPerAddress is the same for each address of clients. Zero: no limit of its own.
 	MaxLoginsPerAddress int
+	// MaxUpstreamLogins is how many clients may be logging in at PostgreSQL at once.
+	// Zero: an eighth of all that descriptors allow.
+	MaxUpstreamLogins int
 	// LoginTimeout is how long a client may take from connecting to the end of its login. Zero: 60 s.
 	LoginTimeout time.Duration
 	// ClientTLSTimeout is how long a client may take for the handshake of TLS. Zero: 5 s.
@@ -29,6 +32,7 @@ func (l Limits) check() error {
 		atLeastZero("max-connections", l.MaxConnections, "no limit"),
 		atLeastZero("max-logins", l.MaxLogins, "half of all that descriptors allow"),
 		atLeastZero("max-logins-per-address", l.MaxLoginsPerAddress, "no limit of its own"),
+		atLeastZero("max-upstream-logins", l.MaxUpstreamLogins, "an eighth of all that descriptors allow"),
 		longEnough("login-timeout", l.LoginTimeout, "60s"),
 		longEnough("client-tls-timeout", l.ClientTLSTimeout, "5s"),
 	)

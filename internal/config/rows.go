@@ -169,8 +169,8 @@ func Rows(host string) []Row {
 		{
 			Name: "max-logins", To: func(g *Given) any { return &g.Limits.MaxLogins }, Default: 512,
 			Group: LimitsGroup, Reload: Reloads,
-			Help: "connections that may be open at once and have not logged in; 0 for half of all that " +
-				"descriptors allow. " +
+			Help: "connections that may be open at once and have not said what they want; 0 for half of all that " +
+				"descriptors allow. A client of the ID database counts until it has logged in. " +
 				"If all places are taken, the oldest connection of the address with most of them gives way. " +
 				"The oldest of all gives way, too, once it has had 5 s",
 		},
@@ -180,6 +180,14 @@ func Rows(host string) []Row {
 			Group: LimitsGroup, Reload: Reloads,
 			Help: "the same for each address of clients (of IPv6, 64 bits); 0 for no limit of its own. " +
 				"Behind a load balancer all clients have one address: set it as high as --max-logins there",
+		},
+		{
+			Name: "max-upstream-logins", Default: 64,
+			To:    func(g *Given) any { return &g.Limits.MaxUpstreamLogins },
+			Group: LimitsGroup, Reload: Reloads,
+			Help: "clients that may be logging in at PostgreSQL at once; 0 for an eighth of all that descriptors " +
+				"allow. Others wait up to 3 s, then they get 53300 and have to come again. " +
+				"So a PostgreSQL that is slow to let clients in finishes the logins that it has begun",
 		},
 		{
 			Name: "login-timeout", To: func(g *Given) any { return &g.Limits.LoginTimeout }, Default: 60 * time.Second,

@@ -24,17 +24,26 @@ func limit(most int) any {
 	return most
 }
 
-// applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Connections that
-// have not logged in get at most half of those, so that they cannot keep real clients out.
+// applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Clients that have not
+// spoken get at most half of those, and clients that log in an eighth. A quarter is for those that wait to log in
+// (package admission). So they cannot keep real clients out.
 func applyLimits(l config.Limits, s *proxy.Rules, databases, hosts, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
+	s.MaxUpstreamLogins = l.MaxUpstreamLogins
 	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout
 	if descriptors == 0 {
 		return
 	}
 	reserve := ownDescriptors + databaseDescriptors*databases + hostDescriptors*hosts
 	s.MaxClients = max((descriptors-reserve)/2, 1)
-	if half := max(s.MaxClients/2, 1); s.MaxLogins == 0 || s.MaxLogins > half {
-		s.MaxLogins = half
+	s.MaxLogins = atMost(s.MaxClients/2, s.MaxLogins)
+	s.MaxUpstreamLogins = atMost(s.MaxClients/8, s.MaxUpstreamLogins)
+}
+
+// atMost bounds a limit that is none if zero.
+func atMost(most, limit int) int {
+	if most = max(most, 1); limit == 0 {
+		return most
 	}
+	return min(limit, most)
 }

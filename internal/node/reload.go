@@ -145,7 +145,8 @@ func (n *Node) logLimits(s config.Settings, p proxy.Rules) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
 		n.log.Info("limits on clients", "clients", limit(p.MaxClients), "max_connections", limit(p.MaxSessions),
-			"max_logins", limit(p.MaxLogins), "max_logins_per_address", limit(p.MaxLoginsPerAddress))
+			"max_logins", limit(p.MaxLogins), "max_logins_per_address", limit(p.MaxLoginsPerAddress),
+			"max_upstream_logins", limit(p.MaxUpstreamLogins))
 	}
 	if before == nil || before.TLS != s.TLS {
 		warnOfTLS(s, n.log)

@@ -2,28 +2,30 @@ package admission
 
 import (
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 )
 
-// FairTime is how long a member of a full limit may stay, however many newcomers there are. A login takes less, unless
-// a person types the password.
+// FairTime is how long a full limit waits for the client of a member, however many newcomers there are. A client takes
+// less, unless a person types the password.
 const FairTime = 5 * time.Second
 
 // Limit is a limited number of slots for connections that have not logged in. If it is full and a newcomer arrives, the
 // first of these rules that applies decides. An address is unknown if nobody has logged in from there.
 //
-//   - The oldest member from an unknown address gives way to a newcomer from a known one. So any number of
-//     unauthenticated connections keeps none of the usual clients out.
-//   - The oldest member from the address with the most members gives way, if that address has more than the newcomer's
-//     would have. So a client that takes many slots from one address locks out nobody else.
-//   - The oldest member of all gives way if it has been there for FairTime. So nobody holds a slot until a timeout
-//     ends.
+//   - A member from an unknown address gives way to a newcomer from a known one. So any number of unauthenticated
+//     connections keeps none of the usual clients out.
+//   - A member from the address with the most members gives way, if that address has more than the newcomer's would
+//     have. So a client that takes many slots from one address locks out nobody else.
+//   - The member whose client has had the longest turn gives way if that took FairTime. So nobody holds a slot until a
+//     timeout ends.
 //   - Neither of these two rules lets an unknown address take the slot of a known one, until those have half of the
 //     slots.
 //   - The limit refuses the newcomer. If many honest clients come at once, those that have begun finish, and the others
 //     try again.
+//
+// Of several members the one gives way whose client has had the longest turn. A member that waits for PostgreSQL has no
+// age: its client can do nothing. If all of them wait, the newest gives way, since it loses least (Slot.before).
 //
 // Its methods are safe for concurrent use.
 type Limit struct {
@@ -35,16 +37,45 @@ type Limit struct {
 	mostEach int // members from one origin; no limit if zero
 	count    int
 	from     map[netip.Prefix][]*Slot // oldest first
-	waiting  []chan struct{}          // the first one is closed when a member leaves
+	waiting  queue
 }
 
 // Slot is one that is taken; its connection is a member.
 type Slot struct {
-	from  netip.Prefix
-	since time.Time
-	away  func()        // makes it go; does not block
-	sent  bool          // it had to give way
-	gone  chan struct{} // Slots closes it when nothing of the member is left
+	from   netip.Prefix
+	since  time.Time     // when the turn began
+	served bool          // the turn is PostgreSQL's, not the client's
+	away   func()        // makes it go; does not block
+	sent   bool          // it had to give way
+	gone   chan struct{} // Slots closes it when nothing of the member is left
+}
+
+// before says whether a member gives way before another one does.
+func (m *Slot) before(other *Slot) bool {
+	switch {
+	case other == nil:
+		return true
+	case m.served != other.served:
+		return other.served
+	case m.served:
+		return m.since.After(other.since)
+	}
+	return m.since.Before(other.since)
+}
+
+// firstOf is the member that gives way before all others; nil if there are none.
+func firstOf(members []*Slot) (first *Slot) {
+	for _, m := range members {
+		if m.before(first) {
+			first = m
+		}
+	}
+	return first
+}
+
+// hadItsTime says whether the member's client has had its turn for as long as is fair.
+func (l *Limit) hadItsTime(m *Slot, now time.Time) bool {
+	return m != nil && !m.served && now.Sub(m.since) >= l.fairTime
 }
 
 func newLimit(most, mostEach int, fairTime time.Duration, known *addresses) *Limit {
@@ -62,7 +93,7 @@ func (l *Limit) Set(most, mostEach int) {
 }
 
 // Enter takes a slot; it returns nil if there is none. A member that gives way no longer counts. An origin that is at
-// its own limit can only replace its oldest member, once that has been there for fairTime. away must not block.
+// its own limit can only replace a member of its own that has had its time. away must not block.
 func (l *Limit) Enter(from netip.Prefix, away func()) *Slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,18 +103,46 @@ func (l *Limit) Enter(from netip.Prefix, away func()) *Slot {
 func (l *Limit) enterLocked(from netip.Prefix, away func()) *Slot {
 	now := time.Now()
 	if own := l.from[from]; l.mostEach > 0 && len(own) >= l.mostEach {
-		if now.Sub(own[0].since) < l.fairTime {
+		first := firstOf(own)
+		if !l.hadItsTime(first, now) {
 			return nil
 		}
-		l.sendAway(own[0])
+		l.sendAway(first)
 	}
-	if l.most > 0 && l.count >= l.most && l.makeRoom(from, now) == nil {
+	if l.full() && l.makeRoom(from, now) == nil {
 		return nil
 	}
 	return l.add(from, now, away)
 }
 
-// replace enters a full limit, whatever its limit, and returns the member that gives way. If none does, both are nil.
+// turnOf says whose turn it is now: PostgreSQL's, or the client's. m may be nil.
+func (l *Limit) turnOf(m *Slot, served bool) {
+	if m == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.served != served {
+		m.served, m.since = served, time.Now()
+	}
+}
+
+func (l *Limit) full() bool { return l.most > 0 && l.count >= l.most }
+
+// enterServed enters a member that waits for PostgreSQL, if the limit is not full; else it returns nil.
+func (l *Limit) enterServed(from netip.Prefix, away func()) *Slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full() {
+		return nil
+	}
+	m := l.add(from, time.Now(), away)
+	m.served = true
+	return m
+}
+
+// replace enters a member that waits for PostgreSQL in the place of another one, which it returns. If none gives way,
+// both are nil.
 func (l *Limit) replace(from netip.Prefix, away func()) (m, before *Slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +150,9 @@ func (l *Limit) replace(from netip.Prefix, away func()) (m, before *Slot) {
 	if before = l.makeRoom(from, now); before == nil {
 		return nil, nil
 	}
-	return l.add(from, now, away), before
+	m = l.add(from, now, away)
+	m.served = true
+	return m, before
 }
 
 func (l *Limit) add(from netip.Prefix, now time.Time, away func()) *Slot {
@@ -108,22 +169,11 @@ func (l *Limit) Wait(from netip.Prefix, late time.Time, away func()) *Slot {
 	defer l.mu.Unlock()
 	for {
 		m := l.enterLocked(from, away)
-		again := min(time.Until(late), l.fairTime) // by then some member has been there for fairTime
+		again := min(time.Until(late), l.fairTime) // by then the turn of some member has taken that long
 		if m != nil || again <= 0 {
 			return m
 		}
-		turn, timer := make(chan struct{}), time.NewTimer(again)
-		l.waiting = append(l.waiting, turn)
-		l.mu.Unlock()
-		select {
-		case <-turn:
-		case <-timer.C:
-		}
-		timer.Stop()
-		l.mu.Lock()
-		if i := slices.Index(l.waiting, turn); i >= 0 {
-			l.waiting = slices.Delete(l.waiting, i, i+1)
-		}
+		l.waiting.wait(&l.mu, again, nil)
 	}
 }
 
@@ -134,9 +184,8 @@ func (l *Limit) Leave(m *Slot) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.remove(m) && len(l.waiting) > 0 {
-		close(l.waiting[0])
-		l.waiting = slices.Delete(l.waiting, 0, 1)
+	if l.remove(m) {
+		l.waiting.wake()
 	}
 }
 
@@ -157,13 +206,14 @@ func (l *Limit) sentAway(m *Slot) bool {
 // makeRoom makes one member give way to a newcomer from this origin; nil if none has to.
 func (l *Limit) makeRoom(from netip.Prefix, now time.Time) *Slot {
 	var largest []*Slot
-	var oldest, unknown *Slot
+	var first, unknown *Slot
 	isKnown := l.known.has(from)
 	spared := !isKnown && 2*l.knownMembers() <= l.count
 	for origin, all := range l.from {
+		ofAll := firstOf(all)
 		isUnknown := !l.known.has(origin)
-		if isUnknown && (unknown == nil || all[0].since.Before(unknown.since)) {
-			unknown = all[0]
+		if isUnknown && ofAll.before(unknown) {
+			unknown = ofAll
 		}
 		if spared && !isUnknown {
 			continue
@@ -171,17 +221,17 @@ func (l *Limit) makeRoom(from netip.Prefix, now time.Time) *Slot {
 		if len(all) > len(largest) {
 			largest = all
 		}
-		if oldest == nil || all[0].since.Before(oldest.since) {
-			oldest = all[0]
+		if ofAll.before(first) {
+			first = ofAll
 		}
 	}
 	switch {
 	case isKnown && unknown != nil:
 		return l.sendAway(unknown)
 	case len(largest) > len(l.from[from])+1:
-		return l.sendAway(largest[0])
-	case oldest != nil && now.Sub(oldest.since) >= l.fairTime:
-		return l.sendAway(oldest)
+		return l.sendAway(firstOf(largest))
+	case l.hadItsTime(first, now):
+		return l.sendAway(first)
 	}
 	return nil
 }

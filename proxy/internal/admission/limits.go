@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -35,10 +37,9 @@ type Limits struct {
 	logins     *Limit
 }
 
-// New makes limits that Set has to fill in. waits gets the goroutines that outlive a call.
-func New(waits *sync.WaitGroup) *Limits { return newLimits(waits, FairTime) }
-
-func newLimits(waits *sync.WaitGroup, fairTime time.Duration) *Limits {
+// New makes limits that Set has to fill in. waits gets the goroutines that outlive a call. patience is SlotPatience and
+// fairTime is FairTime, except in tests.
+func New(waits *sync.WaitGroup, patience, fairTime time.Duration) *Limits {
 	known := &addresses{all: make(map[netip.Prefix]struct{})}
 	return &Limits{
 		known:      known,
@@ -46,14 +47,24 @@ func newLimits(waits *sync.WaitGroup, fairTime time.Duration) *Limits {
 		Handshakes: newLimit(maxHandshakes, 0, fairTime, known),
 		Cancels:    newLimit(MaxCancels, 0, fairTime, known),
 		Unread:     newLimit(MaxUnread, 0, UnreadTime, known),
-		Sessions:   &Slots{waits: waits, members: newLimit(0, 0, fairTime, known)},
+		Sessions: &Slots{
+			waits: waits, patience: patience,
+			waiting: newLimit(0, 0, fairTime, known), members: newLimit(0, 0, fairTime, known),
+		},
 	}
 }
 
-// Set replaces the limits that an operator chooses; each is none if zero or less. No present member has to go.
-func (l *Limits) Set(clients, logins, loginsPerAddress, sessions int) {
+// Set replaces the limits that an operator chooses; each is none if zero or less. No present member has to go. At most
+// a quarter of the clients wait for a slot.
+func (l *Limits) Set(clients, logins, loginsPerAddress, upstreamLogins, sessions int) {
 	l.maxClients.Store(int64(clients))
 	l.logins.Set(logins, loginsPerAddress)
+	waiting := logins
+	if quarter := max(clients/4, 1); clients > 0 && (logins <= 0 || logins > quarter) {
+		waiting = quarter
+	}
+	l.Sessions.waiting.Set(waiting, loginsPerAddress)
+	l.Sessions.members.Set(upstreamLogins, 0)
 	l.Sessions.set(sessions)
 }
 
@@ -125,10 +136,27 @@ func (c *Connection) GiveWay() {
 func (c *Connection) GaveWay() bool { return c.gaveWay.Load() }
 
 // AcquireSlot takes a slot for a session of the connection (Slots.acquire). The caller gives it back by ReleaseSlot.
-func (c *Connection) AcquireSlot(login time.Time, away func()) (err error) {
-	c.slot, err = c.limits.Sessions.acquire(c.From, login, away)
+// From now on only the limits on connections to upstream hold for it: others must not wait because PostgreSQL is slow.
+func (c *Connection) AcquireSlot(open context.Context, login time.Time, away func(), ended func() bool) (err error) {
+	c.leaveLogins()
+	c.slot, err = c.limits.Sessions.acquire(client{c.From, login, away, ended, open})
+	if err != nil && err != net.ErrClosed {
+		c.limits.TurnAway()
+	}
 	return err
 }
+
+// leaveLogins: one goroutine may call it more than once.
+func (c *Connection) leaveLogins() {
+	c.limits.logins.Leave(c.login)
+	c.login = nil
+}
+
+// Asked says that upstream has asked the client for a proof: it is the client's turn.
+func (c *Connection) Asked() { c.limits.Sessions.members.turnOf(c.slot, false) }
+
+// Answered says that the client has given it: it is upstream's turn.
+func (c *Connection) Answered() { c.limits.Sessions.members.turnOf(c.slot, true) }
 
 // ReleaseSlot gives back the slot that AcquireSlot has taken.
 func (c *Connection) ReleaseSlot() { c.limits.Sessions.release(c.slot) }
@@ -142,8 +170,7 @@ func (c *Connection) NeedNoUpstream() {
 // LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
 func (c *Connection) LoggedIn() {
 	c.limits.known.add(c.From)
-	c.limits.logins.Leave(c.login)
-	c.login = nil
+	c.leaveLogins()
 	c.limits.Sessions.keep(c.slot)
 }
 

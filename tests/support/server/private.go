@@ -65,7 +65,7 @@ func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	}
 	// Until the postmaster has stopped it may start another backend. So the second round finds all of them.
 	for range 2 {
-		frozen = append([]int{cluster.PID}, children(t, cluster.PID)...)
+		frozen = append([]int{cluster.PID}, Children(t, cluster.PID)...)
 		signal(syscall.SIGSTOP)
 		for status := "/proc/" + strconv.Itoa(cluster.PID) + "/status"; ; {
 			content, err := os.ReadFile(status)
@@ -82,8 +82,8 @@ func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	return thaw
 }
 
-// children returns the child processes of pid, from /proc.
-func children(t testing.TB, pid int) []int {
+// Children returns the child processes of pid, from /proc.
+func Children(t testing.TB, pid int) []int {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil || len(paths) == 0 {

@@ -82,7 +82,7 @@ func Crash(t testing.TB, cluster *postgres.Cluster) {
 	select {
 	case <-cluster.Done():
 	case <-time.After(time.Minute):
-		for _, pid := range children(t, cluster.PID) {
+		for _, pid := range Children(t, cluster.PID) {
 			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 			t.Logf("still there: %s\n%.200s", command, status)
