@@ -16,6 +16,7 @@
 //
 //	kept.go       one connection: Get, Broken, Close
 //	rules.go      what the connections of a process share: the limits, the clock, the log
+//	login.go      one login, which goes on when its caller has given up
 //	pace.go       how many logins a second               suspicion.go  an event that makes all connections old
 //	answer.go     what a failed login says               failure.go    the same in one sentence for people
 //	asker.go      questions over such a connection; the one place that opens those of the process
@@ -51,6 +52,12 @@
 //
 // A suspicion may come as often as it likes. It makes connections old, but the pace stays.
 //
+// # Slow logins
+//
+// What is slow is not gone. A connection has one login under way at most. It goes on when its caller has no more time,
+// and the next call waits for it. Its limit is 5 s, and doubles up to 30 s with each that took too long. A login that
+// succeeds after a failure raises a suspicion: who waits before it tries again does so now.
+//
 // # Invariants
 //
 // Each has a test of its name.
@@ -62,5 +69,6 @@
 //  5. Logins that replace connections keep the pace, however many suspicions come.
 //  6. A suspicion makes each connection old whose login began before it.
 //
-// There is no goroutine. One goroutine uses a Kept; Pace and Suspicion are safe for concurrent use.
+// A login has a goroutine, which has ended when Close returns. One goroutine uses a Kept; Pace and Suspicion are safe
+// for concurrent use.
 package connect

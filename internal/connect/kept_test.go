@@ -217,13 +217,18 @@ func TestACallerWhoGivesUpHasNoFailedLogin(t *testing.T) {
 	s.gets(k, 1, "open 1")
 	s.at(time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
-	s.login = func(context.Context) error { cancel(); return context.Canceled }
+	answer := make(chan error)
+	s.login = func(context.Context) error { return <-answer }
+	cancel()
 	if _, err := k.Get(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if s.log.Len() > 0 {
 		t.Errorf("the log says:\n%s", s.log.String())
 	}
+	under := k.under
+	answer <- errors.New("it has failed meanwhile")
+	<-under.over
 	s.login = nil
 	s.story = nil
 	s.gets(k, 2, "open 2", "close 1")
@@ -368,4 +373,101 @@ func TestWhoTakesNextBeforeALookMissesNoSuspicion(t *testing.T) {
 	if s.raised() != 3 {
 		t.Errorf("%d events, expected 3", s.raised())
 	}
+}
+
+func TestALoginThatTakesLongIsNotInVain(t *testing.T) {
+	s := &stage{t: t}
+	k := s.keep(Rules{})
+	s.gets(k, 1, "open 1")
+	s.at(30 * time.Second)
+	answer, calls := make(chan error), 0
+	s.login = func(context.Context) error { calls++; return <-answer }
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.Get(impatient); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller without time: %v", err)
+	}
+	s.gets(k, 1) // it is used on, and no other login begins
+	under := k.under
+	answer <- nil
+	<-under.over
+	s.gets(k, 2, "open 2", "close 1")
+	k.Close()
+	s.told("close 2")
+	if _, err := k.Get(impatient); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller without time: %v", err)
+	}
+	go func() { answer <- nil }()
+	s.gets(k, 3, "open 3")
+	if calls != 2 {
+		t.Errorf("%d logins, expected 2", calls)
+	}
+}
+
+func TestTheLimitOfALoginGrowsWithEachThatTookTooLong(t *testing.T) {
+	s := &stage{t: t}
+	k := s.keep(Rules{})
+	var limits []time.Duration
+	s.login = func(ctx context.Context) error {
+		deadline, _ := ctx.Deadline()
+		limits = append(limits, time.Until(deadline).Round(time.Second))
+		return context.DeadlineExceeded
+	}
+	for range 5 {
+		s.fails(k, "login fails")
+	}
+	s.refuse(said("53300"))
+	s.fails(k, "login fails")
+	if said := fmt.Sprint(limits); said != "[5s 10s 20s 30s 30s]" {
+		t.Errorf("limits %v", said)
+	}
+	if k.slow != 0 {
+		t.Error("an answer does not show that logins are not slow")
+	}
+}
+
+func TestACloseEndsALoginThatIsUnderWay(t *testing.T) {
+	s := &stage{t: t}
+	k := s.keep(Rules{})
+	s.login = func(ctx context.Context) error { <-ctx.Done(); return nil } // it succeeds all the same
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := k.Get(ctx); err == nil {
+		t.Error("no error")
+	}
+	k.Close()
+	s.told("open 1", "close 1")
+}
+
+// Who waits before it tries again need not wait any longer.
+func TestALoginThatSucceedsAfterAFailureRaisesASuspicion(t *testing.T) {
+	s, suspicion := &stage{t: t}, new(Suspicion)
+	k := s.keep(Rules{Suspicion: suspicion})
+	s.refuse(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+	s.fails(k, "login fails")
+	next := suspicion.Next()
+	s.login = nil
+	s.gets(k, 1, "open 1")
+	<-next
+	raised := suspicion.raised()
+	s.gets(k, 1) // its own suspicion does not make it old
+	s.at(time.Minute)
+	s.gets(k, 2, "open 2", "close 1")
+	if suspicion.raised() != raised {
+		t.Error("a login after a success raises one as well")
+	}
+}
+
+func TestAConnectionThatWasLentComesBackWithItsAge(t *testing.T) {
+	s := &stage{t: t}
+	k := s.keep(Rules{})
+	s.gets(k, 1, "open 1")
+	age := k.Lend()
+	s.at(10 * time.Second)
+	s.gets(k, 2, "open 2")
+	k.Return(1, age)
+	s.told("close 2")
+	s.gets(k, 1)
+	s.at(25 * time.Second)
+	s.gets(k, 3, "open 3", "close 1")
 }

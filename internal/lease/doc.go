@@ -45,7 +45,7 @@
 // # States
 //
 //	            acquired                     renewed (bound rises, window doubles up to the configured one)
-//	┌──────┐ ──────────────▶ ┌──────┐ ◀──┐   unknown (bound stays, next attempt on a new connection)
+//	┌──────┐ ──────────────▶ ┌──────┐ ◀──┐   unknown (bound stays; a late answer counts from its asking)
 //	│ none │                 │ held │ ───┘
 //	└──────┘ ◀────────────── └──────┘
 //	 │  ▲  │  lost              │ shutdown: seal the generator first, then release
@@ -61,8 +61,9 @@
 //     until when.
 //   - none → none, unknown: the row may have been taken, but the keeper issues nothing from it. The row is free again
 //     after its first window and the quarantine.
-//   - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If no answer
-//     comes until the clock reaches the bound, the generator stops by itself. The keeper goes on renewing, because the
+//   - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. The next
+//     attempt is over a new connection. If the answer comes late, it raises the bound all the same. If none comes until
+//     the clock reaches the bound, the generator stops by itself. The keeper goes on renewing, because the
 //     worker is still its own if no other process took it. It tries another worker only if the database answers that
 //     another session has locked the row.
 //   - held → none, lost: a clean answer without a row. The row has another owner or term, is retired, or has a mark
@@ -124,7 +125,7 @@
 //  1. The bound is the acknowledged mark: the issuer's until is never beyond it, whatever was read or written without
 //     acknowledgement.
 //  2. Anything but one row, the right tags, no notice, no error and ReadyForQuery I is unknown: the bound stays and the
-//     connection is closed.
+//     connection is closed. No answer yet is unknown, too, and the connection stays open for a minute.
 //  3. Marks never fall.
 //  4. No tick of a worker lies in the grants of two acquisitions.
 //  5. No node's clock can poison a mark. After a renewal mark - now is at most the largest of three values. They are
@@ -134,6 +135,7 @@
 //  8. The generator is sealed before its worker is released, and when Run has returned it is sealed.
 //  9. Run is one goroutine; when it has returned no connection and no goroutine is left.
 //
-// Goroutine: the caller starts Keeper.Run, ends it through its context, and waits for it to return. There is no other.
+// Goroutine: the caller starts Keeper.Run, ends it through its context, and waits for it to return. Under it there are
+// only those of a login and of late answers (packages connect and acknowledge).
 // Granted and Stats are safe for concurrent use.
 package lease

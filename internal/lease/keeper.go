@@ -64,7 +64,10 @@ const (
 	// lastAcquisition is how long an acquisition may continue after shutdown begins. If it took a worker and its answer
 	// were lost, that worker would rest for the quarantine.
 	lastAcquisition = 2 * time.Second
-	releaseLimit    = 3 * time.Second
+	// slowAnswer is the longest that an answer may take whose time is the first of the clock. IDs would be as far
+	// behind the database's clock until the next renewal.
+	slowAnswer   = time.Second
+	releaseLimit = 3 * time.Second
 )
 
 // Keeper holds one worker for one process: it acquires, renews, and acquires again.
@@ -86,8 +89,10 @@ type Keeper struct {
 	failing logs.Reminder // of failures
 	ahead   logs.Reminder // of IDs that are far ahead of the database's clock
 	ended   bool          // whether the end of the grant was logged
-	ungated bool          // whether the lack of a gate was logged
-	record  *record       // of Stats
+
+	ungranted bool    // a worker was acquired, and the issuer has not had it yet
+	ungated   bool    // whether the lack of a gate was logged
+	record    *record // of Stats
 }
 
 // issued is what the issuer has: its present grant, or the last one. It outlives a lost lease, because the issuer may
@@ -221,6 +226,7 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	var refusal *Refusal
 	switch {
 	case err == nil:
+		slow := k.clock.Now() == Unset && received-sent > slowAnswer
 		k.clock.Observe(a.DatabaseMicros, sent, received)
 		k.record.acknowledged(a.DatabaseMicros, sent, received)
 		k.logUngated(a)
@@ -229,7 +235,11 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 		if ctx.Err() != nil {
 			return nil
 		}
-		return k.grant(g, a.Term, "worker acquired")
+		if slow {
+			k.protocol.due, k.ungranted = sent, true // the renewal grants it
+			return nil
+		}
+		return k.grant(g, a.Term, true)
 	case k.final(err):
 		return err
 	case errors.As(err, &refusal):
@@ -248,8 +258,12 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	attempt, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	sent := k.clock.Monotonic()
+	r.Sent = sent
 	answer, err := k.store.Renew(attempt, r)
 	received := k.clock.Monotonic()
+	if answer.Late != nil { // an answer that is late is an answer: all counts from the asking
+		r, sent = *answer.Late, answer.Late.Sent
+	}
 	k.record.renewal(ctx, received-sent, err)
 	var lost *Lost
 	var refusal *Refusal
@@ -258,7 +272,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 		k.clock.Observe(answer.DatabaseMicros, sent, received)
 		k.record.acknowledged(answer.DatabaseMicros, sent, received)
 		k.logAhead(r.Worker, answer.DatabaseMicros)
-		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
+		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, k.ungranted)
 	case k.final(err):
 		return err
 	case errors.As(err, &lost):
@@ -282,9 +296,10 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 // If the database has lost a commit, the process may get its own worker again, with an earlier end than the issuer has.
 // The issuer's grant cannot be shortened. It need not be: it was acknowledged to this process, which holds the worker
 // again. It stays until renewals pass it.
-func (k *Keeper) grant(g Grant, term int64, event string) error {
+func (k *Keeper) grant(g Grant, term int64, acquired bool) error {
+	k.ungranted = false
 	if last := k.issued.Load().Grant; g.Worker == last.Worker && g.Until < last.Until {
-		if event != "" {
+		if acquired {
 			k.logLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
 		}
 		g = last
@@ -294,7 +309,7 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	}
 	k.issued.Store(&issued{g, term})
 	k.record.granted()
-	k.logGranted(event)
+	k.logGranted(acquired)
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
 }

@@ -82,7 +82,7 @@ func TestASuspicionDuringARenewalRenewsOnceMore(t *testing.T) {
 	}
 }
 
-func TestASuspicionHurriesNoAttemptAfterAFailureAndNoAcquisition(t *testing.T) {
+func TestASuspicionHurriesAnAttemptAfterAnUnknownOutcomeOnceASecondAndNoneAfterARefusal(t *testing.T) {
 	s := &script{}
 	s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, errors.New("connection reset") }
 	suspecting := func(k *Keeper) {
@@ -93,8 +93,14 @@ func TestASuspicionHurriesNoAttemptAfterAFailureAndNoAcquisition(t *testing.T) {
 			}
 		}()
 	}
-	if got := s.during(t, 11*time.Second, suspecting, "renew"); len(got) != 7 {
-		t.Errorf("attempts to renew at %v, expected 7", got)
+	got := s.during(t, 11*time.Second, suspecting, "renew")
+	for i := 4; i < len(got); i++ { // without it the pauses grow up to 5 s
+		if pause := got[i] - got[i-1]; pause != shortestPause {
+			t.Errorf("attempts to renew at %v, expected one a second", got)
+		}
+	}
+	if len(got) < 10 {
+		t.Errorf("attempts to renew at %v, expected one a second", got)
 	}
 	s = &script{}
 	s.acquire = func(context.Context, Request) (Acquired, error) {
@@ -128,7 +134,7 @@ func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 	s := &script{}
 	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
 		a := s.take(r, 7)
-		time.Sleep(1500 * time.Millisecond) // the answer is on its way back
+		time.Sleep(time.Second) // the answer is on its way back
 		return a, nil
 	}
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
@@ -137,10 +143,73 @@ func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 		return answer, nil
 	}
 	got := s.during(t, 6*time.Second, nil, "renew")
-	if want := []time.Duration{1667 * time.Millisecond, 4500 * time.Millisecond}; !slices.Equal(got, want) {
-		// A third of 5 s, then a third of the 8.5 s that are left of 10 s when the answer arrives. Each pause runs from
+	if want := []time.Duration{1667 * time.Millisecond, 4667 * time.Millisecond}; !slices.Equal(got, want) {
+		// A third of 5 s, then a third of the 9 s that are left of 10 s when the answer arrives. Each pause runs from
 		// the start of the attempt before.
 		t.Errorf("renewals at %v, expected %v", got, want)
+	}
+}
+
+// All IDs would be as late as the answer until the next renewal.
+func TestASlowFirstAnswerGivesNoIDsBeforeTheDatabaseWasAskedOnceMore(t *testing.T) {
+	s := &script{}
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		a := s.take(r, 7)
+		time.Sleep(3 * time.Second)
+		return a, nil
+	}
+	var of *Keeper
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if got := of.issued.Load().Grant; got != (Grant{}) {
+			t.Errorf("the issuer has %v", got)
+		}
+		s.renew = nil
+		return s.raise(r), nil
+	}
+	got := s.during(t, 4*time.Second, func(k *Keeper) { of = k }, "renew")
+	if want := []time.Duration{3 * time.Second}; !slices.Equal(got, want) {
+		t.Errorf("renewals at %v, expected %v", got, want)
+	}
+	if behind := s.tick() - of.clock.Now(); behind > 1 {
+		t.Errorf("the clock is %d ticks behind", behind)
+	}
+	if got := of.issued.Load().Until; got == 0 {
+		t.Error("the issuer has no grant after the renewal")
+	}
+}
+
+func TestAnAnswerThatIsLateIsAnAnswerAndCountsFromTheAsking(t *testing.T) {
+	s := &script{}
+	var late *Renewal
+	s.renew = func(ctx context.Context, r Renewal) (Renewed, error) {
+		if late != nil {
+			answer := s.raise(*late)
+			answer.Late, late, s.renew = late, nil, nil
+			return answer, nil
+		}
+		late = &r
+		<-ctx.Done()
+		return Renewed{}, ctx.Err()
+	}
+	var of *Keeper
+	s.during(t, 4*time.Second, func(k *Keeper) { of = k }, "renew")
+	if want := epochAge.Milliseconds() + 1666 + 10_000; of.issued.Load().Until < want {
+		t.Errorf("granted until %d, expected what was asked for at first: at least %d", of.issued.Load().Until, want)
+	}
+}
+
+func TestTheLimitOfAnAcquisitionGrowsWithEachFailureUpToHalfAMinute(t *testing.T) {
+	s := &script{}
+	var limits []time.Duration
+	s.acquire = func(ctx context.Context, _ Request) (Acquired, error) {
+		deadline, _ := ctx.Deadline()
+		limits = append(limits, time.Until(deadline).Round(time.Millisecond))
+		return Acquired{}, errors.New("connection reset")
+	}
+	s.during(t, time.Minute, nil, "acquire")
+	want := []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, 30 * time.Second}
+	if len(limits) < len(want) || !slices.Equal(limits[:len(want)], want) {
+		t.Errorf("limits %v, expected %v", limits, want)
 	}
 }
 

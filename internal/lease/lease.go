@@ -76,10 +76,13 @@ type Renewal struct {
 	Wanted       int64 // ticks: the wanted mark; the database limits it
 	// ticks: how far ahead of the database's now the mark may be; at most the namespace's max_window
 	Window int64
+	Sent   time.Duration // monotonic: when it was asked
 }
 
 // Renewed is the clean acknowledgement of a Renewal.
 type Renewed struct {
+	// the earlier Renewal of the lease that this answers, late; nil: the one that was asked now
+	Late           *Renewal
 	Until          int64 // ticks, exclusive: the new mark, never below Renewal.Acknowledged, often below Renewal.Wanted
 	DatabaseMicros int64 // as in Acquired
 	Place          string

@@ -13,16 +13,16 @@ import (
 // What a keeper logs. It does not log a healthy renewal. It logs a failure when it begins, when its kind changes, and
 // each minute while it lasts.
 
-// logGranted logs an event that led to a grant, or that grants come again.
-func (k *Keeper) logGranted(event string) {
+// logGranted logs that a worker was acquired, or that grants come again.
+func (k *Keeper) logGranted(acquired bool) {
 	g, now := k.issued.Load(), k.clock.Monotonic()
 	lasted := k.failing.Lasted(now)
 	recovered := k.failing.Right("")
 	k.cause, k.ended = "", false
 	switch {
-	case event != "":
+	case acquired:
 		// the first grant reserves little; each renewal reserves more, up to the window
-		k.log.Info(event, "worker", g.Worker, "term", g.term, "reserved_for", k.left(),
+		k.log.Info("worker acquired", "worker", g.Worker, "term", g.term, "reserved_for", k.left(),
 			"window", k.clock.duration(k.protocol.window))
 	case recovered:
 		fields := []any{"worker", g.Worker, "reserved_for", k.left()}

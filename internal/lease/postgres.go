@@ -83,15 +83,20 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 
 // Renew implements Store.
 func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
-	c, err := p.writer.Write(ctx, renewSQL, acknowledge.Text(r.Namespace), acknowledge.Number(int64(r.Worker)),
+	c, asked, err := p.writer.WriteOrLate(ctx, r, renewSQL,
+		acknowledge.Text(r.Namespace), acknowledge.Number(int64(r.Worker)),
 		acknowledge.Text(r.Owner), acknowledge.Number(r.Term), acknowledge.Number(r.Acknowledged),
 		acknowledge.Number(r.Wanted), acknowledge.Number(r.Window))
 	if err != nil {
 		return Renewed{}, fmt.Errorf("renewing worker %d: %w", r.Worker, older(err))
 	}
+	var late *Renewal
+	if before := asked.(Renewal); before.Sent != r.Sent {
+		r, late = before, &before
+	}
 	namespace, home, copied := c.Text(), c.Text(), c.Bool()
 	renewed := !c.Null()
-	answer := Renewed{Until: c.Number(), DatabaseMicros: c.Number()}
+	answer := Renewed{Late: late, Until: c.Number(), DatabaseMicros: c.Number()}
 	lost := Lost{
 		Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.Number(), Taken: c.Bool(), Node: c.Text(),
 		Retired: c.Bool(), Expired: c.Bool(),

@@ -27,6 +27,7 @@ type protocol struct {
 	failures  int           // attempts in a row that granted nothing
 	askAgain  time.Duration // the time at which the last refusal said to ask again; 0: none
 	late      int           // how often in a row it asked at that time and others had been faster
+	hurry     time.Duration // the earliest next attempt if the server may be back; 0: the last outcome is known
 	elsewhere bool          // the held row is blocked: try another worker next
 }
 
@@ -55,8 +56,9 @@ const (
 	// shortestPause is the shortest one, however often somebody suspects that the row is elsewhere.
 	shortestPause = time.Second
 
-	longestAttempt  = 5 * time.Second
-	shortestAttempt = 500 * time.Millisecond
+	longestAttempt     = 5 * time.Second
+	shortestAttempt    = 500 * time.Millisecond
+	slowestAcquisition = 30 * time.Second // after others that failed
 
 	renewBackoff      = 250 * time.Millisecond
 	longestRenewPause = 5 * time.Second
@@ -83,7 +85,8 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 			Namespace: p.namespace, Owner: p.newOwner(), Window: p.first, Longest: p.window,
 			Node: p.node, Address: p.address, Version: p.version, Range: p.workers,
 		},
-		limit: longestAttempt,
+		// What is slow is not gone. A renewal needs no growing limit: its answer counts when it is late.
+		limit: connect.Doubled(longestAttempt, slowestAcquisition, p.failures+1),
 	}
 }
 
@@ -115,16 +118,19 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 
 // planRenewal plans the next renewal for when a third of the reserved time has passed, or after the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
-	p.failures, p.late, p.askAgain, p.elsewhere = 0, 0, 0, false
+	p.failures, p.late, p.askAgain, p.elsewhere, p.hurry = 0, 0, 0, false, 0
 	p.sent = sent
 	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
 	p.due = sent + time.Duration(float64(pause)*(0.9+0.2*p.jitter()))
 }
 
-// suspect makes a renewal due that is not: the row may be elsewhere. While attempts fail, the next one comes soon
-// anyway.
+// suspect makes a renewal due that is not: the row may be elsewhere. It makes an attempt due after one whose outcome is
+// unknown: the server may take logins again.
 func (p *protocol) suspect() {
-	if p.held != nil && p.failures == 0 {
+	switch {
+	case p.hurry > 0:
+		p.due = min(p.due, p.hurry)
+	case p.held != nil && p.failures == 0:
 		p.due = min(p.due, p.sent+shortestPause)
 	}
 }
@@ -134,7 +140,7 @@ func (p *protocol) suspect() {
 // rests.
 func (p *protocol) lost(place string, now time.Duration) {
 	h := p.held
-	p.held, p.failures, p.elsewhere = nil, 0, false
+	p.held, p.failures, p.elsewhere, p.hurry = nil, 0, false, 0
 	p.due = now
 	if place != "" && h.place != "" && place != h.place {
 		p.due = max(now, h.since+h.rest)
@@ -162,20 +168,24 @@ func (p *protocol) refused(r *Refusal, now time.Duration) {
 }
 
 // unknownAcquire counts a failure and plans the next attempt. If a worker was taken, it is never used.
-func (p *protocol) unknownAcquire(now time.Duration) { p.due = now + p.failedAcquire() }
+func (p *protocol) unknownAcquire(now time.Duration) {
+	p.due = now + p.failedAcquire()
+	p.hurry = now + shortestPause
+}
 
 // unknownRenew plans another attempt. The bound stays.
 func (p *protocol) unknownRenew(err error, now time.Duration) {
 	p.failures++
 	p.elsewhere = errors.Is(err, ErrBlocked)
 	p.due = now + p.backoff(renewBackoff, longestRenewPause)
+	p.hurry = now + shortestPause
 }
 
 // failedAcquire counts a failure and returns the pause. The pause is short while a lease is held that may yet be
 // renewed.
 func (p *protocol) failedAcquire() time.Duration {
 	p.failures++
-	p.elsewhere = false
+	p.elsewhere, p.hurry = false, 0
 	if p.held != nil {
 		return p.backoff(renewBackoff, longestRenewPause)
 	}

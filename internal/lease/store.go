@@ -12,7 +12,8 @@ import "context"
 type Store interface {
 	// Acquire takes any free worker.
 	Acquire(context.Context, Request) (Acquired, error)
-	// Renew raises the mark of a lease.
+	// Renew raises the mark of a lease. After a call without an answer, a later one for the same lease may return that
+	// answer.
 	Renew(context.Context, Renewal) (Renewed, error)
 	// Release gives a lease back. Its mark stays, or rises to acknowledged (ticks) if the row has forgotten that. The
 	// issuer must be sealed. It is no error if the lease was lost before, unless the row proves that acknowledged

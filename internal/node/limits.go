@@ -24,8 +24,8 @@ func limit(most int) any {
 	return most
 }
 
-// applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Clients that have not
-// spoken get at most half of those, and clients that log in an eighth. A quarter is for those that wait to log in
+// applyLimits sets the limits of a proxy, and the one that follows from the process's descriptors. Clients that have
+// not spoken get at most half of those, and clients that log in an eighth. A quarter is for those that wait to log in
 // (package admission). So they cannot keep real clients out.
 func applyLimits(l config.Limits, s *proxy.Rules, databases, hosts, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress

@@ -23,12 +23,12 @@ import (
 
 // A login takes six seconds, as on a machine that is overloaded, and clients give up after ten and come again.
 const (
-	slowLogin   = 6 * time.Second
-	givesUp     = 10 * time.Second
-	comesAgain  = time.Second
-	atOnce      = 64 // the default of --max-upstream-logins
-	ofTheProxy  = 3  // its own logins: lease, look and survey
-	guests      = 8  // clients of the ID database
+	slowLogin  = 6 * time.Second
+	givesUp    = 10 * time.Second
+	comesAgain = time.Second
+	atOnce     = 64 // the default of --max-upstream-logins
+	ofTheProxy = 3  // its own logins: lease, look and survey
+	guests     = 8  // clients of the ID database
 )
 
 // The proxy once gave up logins that waited for PostgreSQL. Then nobody ever got in, and each had cost a backend.

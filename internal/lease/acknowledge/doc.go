@@ -11,7 +11,9 @@
 // (settings.sql), so the settings of a role, a database or a pooler do not matter.
 //
 // The connection is replaced between two writes once it is old (package connect). So a write goes to the server to
-// which the address leads now. The next write begins only when the one before is over, so no two are under way.
+// which the address leads now. The next write begins only when the one before is over. The exception is a write that
+// may be sent again (late.go). What is slow is not gone: its connection stays open, and its answer counts when it
+// comes.
 //
 // Package lease renews workers this way, and package segment reserves its blocks. Package account takes the settings
 // alone.
@@ -23,6 +25,8 @@
 //  1. Anything but one row, the right tags, no notice, no error and ReadyForQuery I is unknown, and the connection is
 //     closed. A notice matters: if PostgreSQL cancels a commit's wait for the synchronous standby, a notice is the only
 //     sign.
-//  2. A deadline closes the socket and nothing else. A CancelRequest could cancel the wait for a standby, and the
-//     commit would then look acknowledged. So none is sent.
+//  2. A deadline closes the socket at most, and does nothing else. A CancelRequest could cancel the wait for a standby,
+//     and the commit would then look acknowledged. So none is sent.
+//  3. A late answer is that of a later call for the same statement, and says which call asked. The first clean answer
+//     ends all other writes.
 package acknowledge

@@ -44,6 +44,19 @@ func open(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	return &wire{conn: hijacked.Conn, frontend: hijacked.Frontend}, nil
 }
 
+// write runs one statement in a transaction of its own. It returns the row if the write was cleanly acknowledged.
+func (w *wire) write(ctx context.Context, lock, whole Param, sql string, params []Param) ([]value, error) {
+	x, err := w.run(ctx,
+		statement{sql: beginSQL},
+		statement{sql: SettingsSQL, params: []Param{lock, whole}},
+		statement{sql: sql, params: params},
+		statement{sql: commitSQL})
+	if err != nil {
+		return nil, err
+	}
+	return acknowledge(x)
+}
+
 // run sends all statements with one Sync, and collects the answer up to ReadyForQuery. After an error the wire is
 // unusable.
 func (w *wire) run(ctx context.Context, statements ...statement) (exchange, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgflurry/tests/support/server"
 
@@ -46,6 +47,12 @@ func (l *Link) Silence() {
 	l.t.Helper()
 	l.add("timeout", "upstream", "timeout", 0)
 	l.add("timeout", "downstream", "timeout", 0)
+}
+
+// Delay lets each answer of the server come that much later.
+func (l *Link) Delay(by time.Duration) {
+	l.t.Helper()
+	l.add("latency", "downstream", "latency", int(by.Milliseconds()))
 }
 
 // CutAnswers ends each connection, also an open one, after the server has sent n more bytes. The server has done its
