@@ -30,6 +30,7 @@ DROP FUNCTION IF EXISTS pgflurry.is_closed();
 DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean, bigint);
 DROP FUNCTION IF EXISTS pgflurry.highest_tick();
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name, int4range);
+DROP VIEW IF EXISTS pgflurry.leasable_worker;
 DROP FUNCTION IF EXISTS pgflurry.leasable(name);
 DROP PROCEDURE IF EXISTS pgflurry.identify();
 DROP PROCEDURE IF EXISTS pgflurry.begin_anew(boolean);

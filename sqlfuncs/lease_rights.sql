@@ -15,6 +15,14 @@ COMMENT ON FUNCTION pgflurry.leasable(name) IS
 'The workers that a role may lease: those that pgflurry.grant_lease() gave to it and to the roles it is a member of. '
 'The owner of the schema may lease all.';
 
+-- A right to change rows is a right to lock them. So a role that leases has none on the table: it could hold the row of
+-- a worker that is not its own, and every process would wait.
+CREATE OR REPLACE VIEW pgflurry.leasable_worker AS
+    SELECT * FROM pgflurry.worker AS w
+    WHERE w.kind = 'proxy' AND w.worker <@ (SELECT pgflurry.leasable(current_user));
+COMMENT ON VIEW pgflurry.leasable_worker IS
+'The rows of pgflurry.worker that the current role may lease. Leases are written here.';
+
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name, workers int4range DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
@@ -43,12 +51,13 @@ BEGIN
                   HINT = (SELECT format('Workers %s to %s can.', min(w.worker), max(w.worker))
                           FROM pgflurry.worker AS w WHERE w.kind = 'proxy');
     END IF;
+    EXECUTE format('REVOKE UPDATE ON pgflurry.worker FROM %I', role);  -- earlier versions gave it
     FOREACH statement IN ARRAY ARRAY[
         'USAGE ON SCHEMA pgflurry',
-        'SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.migration',
+        'SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.leasable_worker, pgflurry.migration',
         'UPDATE (timeline, acquire_after, joins_complete_on, server) ON pgflurry.namespace',
         'UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
-            'ON pgflurry.worker']
+            'ON pgflurry.leasable_worker']
     LOOP
         EXECUTE format('GRANT %s TO %I', statement, role);
     END LOOP;

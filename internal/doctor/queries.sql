@@ -61,7 +61,8 @@ FROM (VALUES (NULL::text)) AS absent (name)
             ('pgflurry.migration', 'SELECT', NULL),
             ('pgflurry.segment', 'SELECT', NULL),
             ('pgflurry.namespace', 'UPDATE', '{timeline,acquire_after,joins_complete_on}'),
-            ('pgflurry.worker', 'UPDATE',
+            ('pgflurry.leasable_worker', 'SELECT', NULL),
+            ('pgflurry.leasable_worker', 'UPDATE',
              '{owner,term,reserved_until,released_at,node,address,version,acquired_at,renewed_at}'),
             ('pgflurry.segment', 'UPDATE', '{max_id,update_time}')) AS v (object, privilege, columns)
     ) AS needed (name, object, privilege, columns) ON false

@@ -16,7 +16,6 @@ ns AS MATERIALIZED (
            n.home,
            known.lack,
            pgflurry.is_closed() AS closed,
-           pgflurry.leasable(current_user) AS leasable,
            n.acquire_after + CASE WHEN n.acquire_after > 0 THEN known.lack ELSE 0 END AS acquire_after,
            n.gate_by,
            -- A server that has just started may have forgotten grants: it may be an old copy of its files, or an old
@@ -56,11 +55,10 @@ closed AS (
 -- win.
 candidate AS MATERIALIZED (
     SELECT w.worker
-    FROM pgflurry.worker w CROSS JOIN ns
+    FROM pgflurry.leasable_worker w CROSS JOIN ns
     WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
       AND NOT ns.closed AND ns.settled <= ns.now
-      AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
-      AND w.worker <@ ns.leasable
+      AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
       AND ns.now < ns.end_of_time
     -- first the worker that this node had last, then one that was never used, then the one that was used longest ago
@@ -71,7 +69,7 @@ candidate AS MATERIALIZED (
     FOR UPDATE OF w SKIP LOCKED
 ),
 taken AS (
-    UPDATE pgflurry.worker w
+    UPDATE pgflurry.leasable_worker w
     SET owner = $2::uuid,
         term = w.term + 1,
         reserved_until = least(greatest(w.reserved_until, ns.now) + ns.reserve, ns.end_of_time),
@@ -80,7 +78,7 @@ taken AS (
         acquired_at = ns.at, renewed_at = ns.at
     FROM candidate CROSS JOIN ns
     WHERE w.worker = candidate.worker
-      AND w.kind = 'proxy' AND w.retired_at IS NULL
+      AND w.retired_at IS NULL
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
     -- the candidate's mark was at most now, so greatest(old reserved_until, now) is now
     RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
@@ -93,7 +91,13 @@ SELECT ns.id AS namespace, ns.home, ns.copied, ns.timeline IS NULL AS ungated,
        ns.closed, pgflurry.place() AS place,
        -- whether the start of the server is what keeps the gate closed, and else who closed it
        gate.opens = ns.settled AS started, coalesce(ns.gate_by, '') AS gate_by,
-       ns.rest * unit.micros AS rest_micros
+       ns.rest * unit.micros AS rest_micros,
+       -- whose transactions hold rows of workers that are free
+       (SELECT coalesce(string_agg(DISTINCT format('%s (process %s)', a.usename, a.pid), ', role '), '')
+        FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
+        WHERE taken.worker IS NULL AND free.next_at <= ns.now
+          AND l.locktype = 'transactionid' AND l.granted AND l.pid <> pg_backend_pid()
+          AND l.transactionid IN (SELECT w.xmax FROM pgflurry.worker AS w WHERE w.kind = 'proxy')) AS held_by
 FROM ns
 JOIN pgflurry.namespace n ON n.id = ns.id
 CROSS JOIN LATERAL (SELECT (extract(epoch FROM n.unit) * 1000000)::bigint AS micros) unit
@@ -109,6 +113,6 @@ LEFT JOIN LATERAL (
            count(w.retired_at) AS retired,
            min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END)
                FILTER (WHERE w.retired_at IS NULL) AS next_at
-    FROM pgflurry.worker w
-    WHERE w.kind = 'proxy' AND w.worker BETWEEN $7::integer AND $8::integer AND w.worker <@ ns.leasable
+    FROM pgflurry.leasable_worker w
+    WHERE w.worker BETWEEN $7::integer AND $8::integer
 ) free ON taken.worker IS NULL;

@@ -141,6 +141,9 @@ func (r *Refusal) Error() string {
 	case r.Retired == r.Workers:
 		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace",
 			r.Range.of(r.Workers))
+	case r.Wait <= 0 && r.By != "":
+		return fmt.Sprintf("no worker could be taken: of %s (%d retired) all that are free are locked by role %s",
+			r.Range.of(r.Workers), r.Retired, r.By)
 	case r.Wait <= 0:
 		return fmt.Sprintf("no worker could be taken: others are taking the last of %s (%d retired) just now",
 			r.Range.of(r.Workers), r.Retired)

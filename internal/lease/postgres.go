@@ -61,6 +61,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	}
 	gate.By = c.Text()
 	a.Rest = c.Micros()
+	none.By = c.Text()
 	switch {
 	case c.Err() != nil:
 		return Acquired{}, p.unread("acquiring a worker", c.Err())

@@ -3,12 +3,12 @@
 -- Then the row may prove, as in renew.sql, that acknowledged writes are gone.
 -- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark
 WITH released AS (
-    UPDATE pgflurry.worker w
+    UPDATE pgflurry.leasable_worker w
     SET reserved_until = greatest(w.reserved_until, $5::bigint),
         released_at = clock_timestamp()
     FROM pgflurry.namespace n
     WHERE n.id = $1::uuid
-      AND w.worker = $2::integer AND w.kind = 'proxy'
+      AND w.worker = $2::integer
       AND w.owner = $3::uuid AND w.term = $4::bigint
       AND w.released_at IS NULL
     RETURNING w.worker

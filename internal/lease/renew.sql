@@ -58,7 +58,7 @@ witnessed AS (
     WHERE n.id = ns.id AND NOT ns.moved
 ),
 renewed AS (
-    UPDATE pgflurry.worker w
+    UPDATE pgflurry.leasable_worker w
     -- The limit is the database's clock plus the window and the skew. If the mark is already beyond that (the
     -- database's clock was set back), the mark rises no faster than that clock. So it never runs away.
     SET reserved_until = greatest(w.reserved_until, least($6::bigint, ns.end_of_time,
@@ -67,11 +67,10 @@ renewed AS (
         renewed_at = ns.at
     FROM ns
     WHERE ns.matches AND NOT ns.closed
-      AND w.worker = $2::integer AND w.kind = 'proxy'
+      AND w.worker = $2::integer
       AND w.owner = $3::uuid AND w.term = $4::bigint
       AND w.released_at IS NULL AND w.retired_at IS NULL
       AND w.reserved_until >= $5::bigint
-      AND w.worker <@ pgflurry.leasable(current_user)
       -- Once others may take the row, it can no longer be renewed, only acquired again. A failover may have forgotten
       -- that another process got it meanwhile; but that process had to wait for the quarantine first. It may have
       -- waited by the old server's clock, which may have been ahead of this one by the skew.

@@ -99,7 +99,7 @@ func TestDoctorInvariant2ItNamesWhatARoleLacks(t *testing.T) {
 	d := diagnosed(t, 3, stranger) // the server of tests has fsync off
 	d.expect(t, "durability", "fails", "fsync off")
 	d.expect(t, "owner's rights", "warning", "doctor_stranger")
-	d.expect(t, "lease role's rights", "warning", "UPDATE on pgflurry.worker")
+	d.expect(t, "lease role's rights", "warning", "UPDATE on pgflurry.leasable_worker")
 	lessee := server.Role(t, url, "doctor_lessee")
 	server.Exec(t, url, "CALL pgflurry.grant_lease('doctor_lessee')")
 	d = diagnosed(t, 3, lessee)

@@ -73,15 +73,16 @@ func TestARoleThatKeepsLeasesMayDoThatAndNoMore(t *testing.T) {
 	leaser := role(t, url, "keeps_leases")
 	server.Exec(t, url, "CALL pgflurry.grant_lease('keeps_leases')")
 	conn := server.Connect(t, leaser)
-	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, reserved_until = 5,
+	run(t, conn, `UPDATE pgflurry.leasable_worker SET owner = gen_random_uuid(), term = term + 1, reserved_until = 5,
 		released_at = NULL, node = 'n', address = 'a',
 			version = 'v', acquired_at = now(), renewed_at = now() WHERE worker = 99;
 		UPDATE pgflurry.namespace SET acquire_after = 5, timeline = timeline;
 		UPDATE pgflurry.segment SET max_id = max_id + 1, update_time = now();
-		SELECT FROM pgflurry.worker WHERE worker = 99 FOR UPDATE`)
+		SELECT FROM pgflurry.leasable_worker WHERE worker = 99 FOR UPDATE`)
 	for _, statement := range []string{
-		"UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 99",
-		"UPDATE pgflurry.worker SET kind = 'database' WHERE worker = 99",
+		"UPDATE pgflurry.worker SET node = 'n' WHERE worker = 99", // a right to change a row is a right to lock it
+		"UPDATE pgflurry.leasable_worker SET retired_at = now() WHERE worker = 99",
+		"UPDATE pgflurry.leasable_worker SET kind = 'database' WHERE worker = 99",
 		"UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 2 WHERE worker = 0",
 		"UPDATE pgflurry.namespace SET function_worker = 1",
 		"UPDATE pgflurry.namespace SET database_oid = 1",

@@ -213,16 +213,15 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 100)
 	seen := map[int64]bool{}
-	last := int64(0)
 	for range 4 {
 		p := serve(t, direct, "same node")
 		conn := server.Connect(t, p.URL)
 		for range 20 {
 			for _, n := range numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 7)") {
-				if seen[n] || n <= last {
-					t.Fatalf("%d after %d", n, last)
+				if seen[n] { // PostgreSQL gives some in between if a block is late
+					t.Fatalf("%d comes again", n)
 				}
-				seen[n], last = true, n
+				seen[n] = true
 			}
 		}
 		p.Signal(syscall.SIGKILL)

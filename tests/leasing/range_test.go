@@ -125,3 +125,37 @@ func TestGrantLeaseRefusesARangeThatWouldNotHold(t *testing.T) {
 	server.Refused(t, conn, "42704", "CALL pgflurry.grant_lease('no such role')")
 	r.do("CALL pgflurry.grant_lease(current_user)")
 }
+
+// A right to change rows is a right to lock them: every process once waited for such a role.
+func TestARoleWithARangeLocksNobodyElse(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	lowest := ask[int](r, "SELECT min(worker) FROM pgflurry.worker WHERE kind = 'proxy'")
+	conn := server.Connect(t, r.granted("locks", lowest, lowest))
+	server.Do(t, conn, "BEGIN")
+	server.Do(t, conn, "SELECT FROM pgflurry.leasable_worker FOR UPDATE")
+	s := r.store(r.url)
+	held := r.acquire(s, "a")
+	r.renew(s, renewal(held, never))
+	r.release(s, held.Lease)
+	server.Do(t, conn, "ROLLBACK")
+	for _, lock := range []string{
+		"SELECT FROM pgflurry.worker FOR UPDATE", "SELECT FROM pgflurry.worker FOR KEY SHARE",
+		"DO $$ BEGIN LOCK TABLE pgflurry.worker IN ROW EXCLUSIVE MODE; END $$",
+		"DO $$ BEGIN LOCK TABLE pgflurry.leasable_worker IN SHARE MODE; END $$",
+		"DO $$ BEGIN LOCK TABLE pgflurry.namespace IN SHARE MODE; END $$", "SELECT FROM pgflurry.segment FOR UPDATE",
+	} {
+		server.Refused(t, conn, "42501", lock)
+	}
+}
+
+func TestWhoHoldsTheRowsOfAllFreeWorkersIsNamed(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t, small)
+	conn := server.Connect(t, r.url)
+	server.Do(t, conn, "BEGIN")
+	server.Do(t, conn, "SELECT FROM pgflurry.worker FOR UPDATE")
+	process := server.Value[int](t, conn, "SELECT pg_backend_pid()")
+	_, err := r.store(r.url).Acquire(r.context(), r.request("a"))
+	server.Says(t, err, "all that are free are locked by role ", fmt.Sprintf(" (process %d)", process))
+}

@@ -106,21 +106,21 @@ func TestARoleThatKeepsLeasesReservesNoWorkerFurtherThanALeaseNeeds(t *testing.T
 		"reserved_until = " + fmt.Sprintf(ahead, "66 s") + ", renewed_at = '2024-01-01'",
 		"term = 9223372036854775807, owner = gen_random_uuid()", // no acquisition could raise it
 	} {
-		server.Refused(t, conn, "42501", "UPDATE pgflurry.worker SET "+change+" WHERE kind = 'proxy'")
+		server.Refused(t, conn, "42501", "UPDATE pgflurry.leasable_worker SET "+change+" WHERE kind = 'proxy'")
 	}
 	if after := ask[string](r, marks); after != before {
 		t.Errorf("the rows were %s and are %s", before, after)
 	}
 	// a renewal that never was would let the next mark rise for all that time
 	for _, change := range []string{"", "reserved_until = " + fmt.Sprintf(ahead, "61 s") + ", "} {
-		server.Do(t, conn, "UPDATE pgflurry.worker SET "+change+"renewed_at = '2024-01-01' WHERE kind = 'proxy'")
-		server.Refused(t, conn, "42501", "UPDATE pgflurry.worker SET reserved_until = "+fmt.Sprintf(ahead, "66 s")+
-			" WHERE kind = 'proxy'")
+		server.Do(t, conn, "UPDATE pgflurry.leasable_worker SET "+change+"renewed_at = '2024-01-01'")
+		server.Refused(t, conn, "42501",
+			"UPDATE pgflurry.leasable_worker SET reserved_until = "+fmt.Sprintf(ahead, "66 s"))
 	}
 	if !ask[bool](r, "SELECT min(renewed_at) > clock_timestamp() - interval '1 h' FROM pgflurry.worker") {
 		t.Error("the role has written when a worker was renewed")
 	}
-	server.Do(t, conn, "UPDATE pgflurry.worker SET reserved_until = "+fmt.Sprintf(ahead, "62 s")+
+	server.Do(t, conn, "UPDATE pgflurry.leasable_worker SET reserved_until = "+fmt.Sprintf(ahead, "62 s")+
 		" WHERE kind = 'proxy'")
 	held.Grant.Until = r.mark(held.Worker)
 	r.renew(s, renewal(held, never))
