@@ -16,8 +16,8 @@ type Inside interface {
 	// Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection,
 	// or TLS on top of it (pgtls.Conn). wanted is its StartupMessage. The client has to log in before login. Serve
 	// calls loggedIn when the client has proved who it is. Until then the proxy may close conn to make room for another
-	// client. After that, only Inside ends the session.
-	Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func(), log *slog.Logger)
+	// client. After that, only Inside ends the session. If loggedIn is false, the client has to go all the same.
+	Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func() bool, log *slog.Logger)
 	// Cancels takes a CancelRequest as it came. It returns false if the key is of no session of its own.
 	Cancels(request []byte) bool
 }
@@ -45,9 +45,10 @@ func (g *insideSession) run(p *Proxy, c *connection) {
 }
 
 // loggedIn makes the callback for the moment when an inside session has logged in.
-func (p *Proxy) loggedIn(a *admitted) func() {
-	return func() {
-		a.LoggedIn()
+func (p *Proxy) loggedIn(a *admitted) func() bool {
+	return func() bool {
+		in := a.LoggedIn()
 		p.arrived(a)
+		return in
 	}
 }

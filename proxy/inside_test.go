@@ -24,7 +24,7 @@ func (e *echo) Has(database string) bool { return database == "ids" }
 
 func (e *echo) Cancels(request []byte) bool { return bytes.Equal(request[8:], e.ours) }
 
-func (e *echo) Serve(conn net.Conn, wanted *wire.Startup, _ time.Time, loggedIn func(), _ *slog.Logger) {
+func (e *echo) Serve(conn net.Conn, wanted *wire.Startup, _ time.Time, loggedIn func() bool, _ *slog.Logger) {
 	e.startups <- *wanted
 	if e.asks != nil {
 		<-e.asks

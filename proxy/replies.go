@@ -121,7 +121,9 @@ func (r *replies) relayAuthentication(body []byte) (relay bool, err error) {
 	kind, mechanisms := authRequest(body)
 	switch kind {
 	case wire.AuthDone:
-		r.connection.LoggedIn()
+		if !r.connection.LoggedIn() {
+			return false, clientError{failure: failTooManyLogins}
+		}
 	case wire.AuthSASLFinal: // the client has nothing to answer
 	default:
 		r.connection.Asked()

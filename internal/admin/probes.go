@@ -92,13 +92,19 @@ func ready(s report.State) Verdict {
 		return no("PostgreSQL was not reached yet: %s", why)
 	case upstreamAway(s) && s.At.Sub(found) > awayPatience:
 		return no("PostgreSQL was last reached %s ago: %s", lasting(s.At.Sub(found)), why)
+	case len(s.Databases) > 0 && s.At.Sub(found) > silentPatience:
+		return no("PostgreSQL has answered nothing for %s", lasting(s.At.Sub(found)))
 	}
 	return Verdict{OK: true}
 }
 
-// awayPatience is how long PostgreSQL may be away until a balancer should choose another proxy. There is a look about
-// every two seconds. A restart of PostgreSQL takes less.
-const awayPatience = 8 * time.Second
+const (
+	// awayPatience is how long PostgreSQL may be away until a balancer should choose another proxy. There is a look
+	// about every two seconds. A restart of PostgreSQL takes less.
+	awayPatience = 8 * time.Second
+	// silentPatience is how long it may say nothing although it takes connections. What is slow is not gone.
+	silentPatience = 30 * time.Second
+)
 
 // readyForIDDatabase: a new client of the ID database is served, and gets IDs. PostgreSQL may be away.
 func readyForIDDatabase(s report.State) Verdict {

@@ -62,7 +62,11 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 			"last reached 60 s ago: dial tcp", "last reached 60 s ago: dial tcp", "",
 		},
 		"one of two databases is away": {
-			func(s *report.State) { s.At = found.Add(time.Minute); s.Databases[1].Away = "refused" }, "", "", "",
+			func(s *report.State) { s.At = found.Add(silentPatience); s.Databases[1].Away = "refused" }, "", "", "",
+		},
+		"PostgreSQL takes connections and says nothing": {
+			func(s *report.State) { s.At = found.Add(time.Minute) },
+			"has answered nothing for 60 s", "has answered nothing for 60 s", "",
 		},
 		"no ID database": {
 			func(s *report.State) { s.IDDatabase.Name = "" }, "", "", "--id-database names it",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/internal/connect"
@@ -164,5 +165,33 @@ func TestWhatHoldsNoPasswordIsShown(t *testing.T) {
 	}
 	if d := 10 * time.Millisecond; connect.Shown(d.String()) != `"10ms"` {
 		t.Error(connect.Shown(d.String()))
+	}
+}
+
+func TestAServerThatSaysNothingAndAnAddressWithoutOneHaveDifferentHints(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	config, err := pgconn.ParseConfig("postgres://u@" + silent.Addr().String() + "/d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := func() string {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := pgconn.ConnectConfig(ctx, config)
+		return fault.HintOf(connect.Explain(err))
+	}
+	if said := hint(); !strings.Contains(said, "accepts connections there and says nothing") {
+		t.Errorf("the hint is %q", said)
+	}
+	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
+	}
+	if said := hint(); !strings.Contains(said, "Nobody accepts the connection") {
+		t.Errorf("the hint is %q", said)
 	}
 }

@@ -45,7 +45,11 @@ func Explain(err error) error {
 	case errors.As(cause, &none):
 		advice = none.Hint()
 	case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, os.ErrDeadlineExceeded):
-		text = "no answer in time"
+		text, advice = "no answer in time", "Something accepts connections there and says nothing. "+
+			"Is the port that of PostgreSQL? Does the server hang?"
+		if dial := new(net.OpError); errors.As(failed, &dial) && dial.Op == "dial" {
+			advice = "Nobody accepts the connection. Is the address right? Does a firewall drop packets?"
+		}
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
 		text, advice = "the server closed the connection", "Is that PostgreSQL?"
 	case errors.As(cause, &length): // an HTTP answer read as a message

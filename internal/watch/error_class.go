@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"net"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func lookHint(err error) string {
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
 		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
 	}
-	if connect.NobodyThere(err) { // a URL is expected of the lease database alone
+	if connect.NobodyThere(err) || errors.As(err, new(*net.DNSError)) { // a URL is expected of the lease database alone
 		return "Is PostgreSQL running there? --upstream says where: HOST:PORT, or a Unix socket."
 	}
 	if advice := fault.HintOf(connect.Explain(err)); advice != "" {

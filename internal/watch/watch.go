@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/connect"
 	"pgflurry/internal/logs"
@@ -234,11 +235,12 @@ func (d *databaseWatch) unanswered(err error) {
 	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))
 	}
+	said := new(pgconn.PgError)
 	d.amend(func(j *decision) {
-		switch j.away = ""; says {
-		case away:
+		switch j.away = ""; {
+		case says == away:
 			j.away = f.why
-		case refused:
+		case says == refused, errors.As(err, &said): // PostgreSQL was reached
 			j.found = d.settings.Wall()
 		}
 	})

@@ -16,7 +16,7 @@ func (v *Server) newLogin(s *session) *login {
 }
 
 // admit lets a client in, up to and including the first ReadyForQuery.
-func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func()) error {
+func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func() bool) error {
 	if err := noReplication(wanted.Replication); err != nil {
 		return err
 	}
@@ -43,7 +43,9 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 	if !v.stillListed(s.user) {
 		return refuseWith(loginRefused, errRemoved)
 	}
-	loggedIn() // it has its slot, so a drain that waits for logins may begin
+	if !loggedIn() { // it has its slot, so a drain that waits for logins may begin
+		return refuseWith(loginLimit, errGaveWay)
+	}
 	options, err := settings(wanted)
 	if err != nil {
 		return err

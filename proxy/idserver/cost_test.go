@@ -88,7 +88,7 @@ func BenchmarkLogin(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		client := &proving{password: password}
-		v.Serve(client, packet, time.Time{}, func() {}, log)
+		v.Serve(client, packet, time.Time{}, func() bool { return true }, log)
 		own += client.own
 	}
 	if ok := v.Stats().Logins["ok"]; ok != int64(b.N) {
@@ -155,12 +155,13 @@ func BenchmarkLoginOfNames(b *testing.B) {
 	hours := 0
 	v.now = func() time.Time { return noon.Add(time.Duration(hours) * time.Hour) } // nobody has to wait
 	log := slog.New(slog.DiscardHandler)
+	in := func() bool { return true }
 	took := make(map[string][]time.Duration)
 	for b.Loop() {
 		for _, i := range rand.Perm(len(names)) {
 			hours++
 			client := &timing{proving: proving{password: "wrong"}}
-			v.Serve(client, wanted(b, hello(3<<16, "user", names[i], "database", "ids")), time.Time{}, func() {}, log)
+			v.Serve(client, wanted(b, hello(3<<16, "user", names[i], "database", "ids")), time.Time{}, in, log)
 			took[names[i]] = append(took[names[i]], client.took)
 		}
 	}

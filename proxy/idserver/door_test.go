@@ -41,10 +41,17 @@ type hall struct {
 	accounts atomic.Pointer[account.List]
 	clock    atomic.Int64 // nanoseconds since noon
 	known    atomic.Int64 // calls of loggedIn
+	goes     atomic.Bool  // clients give way at the very moment of their login
 	log      safeBuffer
 	serving  sync.WaitGroup
 	patience time.Duration // the login deadline
 	wrap     func(net.Conn) net.Conn
+}
+
+// logsIn is the proxy's loggedIn.
+func (h *hall) logsIn() bool {
+	h.known.Add(1)
+	return !h.goes.Load()
 }
 
 // safeBuffer has the log.
@@ -149,7 +156,7 @@ func (h *hall) serve(conn net.Conn) {
 	if h.wrap != nil {
 		conn = h.wrap(conn)
 	}
-	h.server.Serve(conn, wanted(h.t, packet), time.Now().Add(h.patience), func() { h.known.Add(1) },
+	h.server.Serve(conn, wanted(h.t, packet), time.Now().Add(h.patience), h.logsIn,
 		h.server.log.With("client", conn.RemoteAddr()))
 }
 

@@ -269,7 +269,7 @@ func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 		defer late.Stop()
 		hours.Add(1)
 		conn := &inMemory{says: says, final: final, piece: 1 + max(piece, -(piece+1))%2000}
-		known := func() { t.Error("it is known who it is") }
+		known := func() bool { t.Error("it is known who it is"); return true }
 		server.Serve(conn, wanted(t, startup), time.Now().Add(giveUp), known, server.log)
 		if fault := log.String(); fault != "" {
 			t.Fatal(fault)

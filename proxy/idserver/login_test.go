@@ -36,6 +36,16 @@ func TestTheRightPasswordLetsInAndIsGreetedAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
+func TestAClientThatGivesWayAtTheMomentOfItsLoginIsToldSo(t *testing.T) {
+	h := newHall(t)
+	h.goes.Store(true)
+	v := h.knocks("ann")
+	v.proves(password)
+	v.asked(wire.AuthSASLFinal)
+	v.refused("53300", "too many connections to the proxy that have not logged in")
+	h.empties()
+}
+
 // masked replaces nonces, salts and names, which have to differ. All names have the same length.
 func masked(heard []byte, name string) string {
 	text := regexp.MustCompile(`r=[^,]*`).ReplaceAllStringFunc(string(heard), func(r string) string {

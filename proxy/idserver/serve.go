@@ -15,14 +15,14 @@ import (
 // Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection, or
 // TLS on top of it (pgtls.Conn). wanted is its StartupMessage. The client has to log in before login. Serve
 // calls loggedIn when the client has proved who it is.
-func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func(), log *slog.Logger) {
+func (v *Server) Serve(conn net.Conn, wanted *wire.Startup, login time.Time, loggedIn func() bool, log *slog.Logger) {
 	if s := newSession(conn, &v.conditions, &v.source, v.buffers, log); v.logIn(s, wanted, login, loggedIn) {
 		v.live(s)
 	}
 }
 
 // logIn enters the session and logs its client in. It says whether the session goes on.
-func (v *Server) logIn(s *session, wanted *wire.Startup, login time.Time, loggedIn func()) (on bool) {
+func (v *Server) logIn(s *session, wanted *wire.Startup, login time.Time, loggedIn func() bool) (on bool) {
 	defer func() {
 		if !on {
 			v.leave(s)

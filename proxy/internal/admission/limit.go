@@ -177,16 +177,17 @@ func (l *Limit) Wait(from netip.Prefix, late time.Time, away func()) *Slot {
 	}
 }
 
-// Leave gives a slot back. The member may have lost it before, and m may be nil.
-func (l *Limit) Leave(m *Slot) {
+// Leave gives a slot back. It is false if the member had to give way before. m may be nil.
+func (l *Limit) Leave(m *Slot) bool {
 	if m == nil {
-		return
+		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.remove(m) {
 		l.waiting.wake()
 	}
+	return !m.sent
 }
 
 // Len is how many members there are.

@@ -138,7 +138,9 @@ func (c *Connection) GaveWay() bool { return c.gaveWay.Load() }
 // AcquireSlot takes a slot for a session of the connection (Slots.acquire). The caller gives it back by ReleaseSlot.
 // From now on only the limits on connections to upstream hold for it: others must not wait because PostgreSQL is slow.
 func (c *Connection) AcquireSlot(open context.Context, login time.Time, away func(), ended func() bool) (err error) {
-	c.leaveLogins()
+	if !c.leaveLogins() {
+		return net.ErrClosed
+	}
 	c.slot, err = c.limits.Sessions.acquire(client{c.From, login, away, ended, open})
 	if err != nil && err != net.ErrClosed {
 		c.limits.TurnAway()
@@ -146,10 +148,11 @@ func (c *Connection) AcquireSlot(open context.Context, login time.Time, away fun
 	return err
 }
 
-// leaveLogins: one goroutine may call it more than once.
-func (c *Connection) leaveLogins() {
-	c.limits.logins.Leave(c.login)
+// leaveLogins is false if the connection had to give way before. One goroutine may call it more than once.
+func (c *Connection) leaveLogins() bool {
+	left := c.limits.logins.Leave(c.login)
 	c.login = nil
+	return left
 }
 
 // Asked says that upstream has asked the client for a proof: it is the client's turn.
@@ -167,11 +170,14 @@ func (c *Connection) NeedNoUpstream() {
 	c.limits.inside.Add(1)
 }
 
-// LoggedIn ends the limits on those that have not logged in. One goroutine may call it more than once.
-func (c *Connection) LoggedIn() {
+// LoggedIn ends the limits on those that have not logged in. It is false if the connection had to give way at this very
+// moment: then its client must not believe that it has a session. One goroutine may call it more than once.
+func (c *Connection) LoggedIn() bool {
+	if !c.leaveLogins() || !c.limits.Sessions.keep(c.slot) {
+		return false
+	}
 	c.limits.known.add(c.From)
-	c.leaveLogins()
-	c.limits.Sessions.keep(c.slot)
+	return true
 }
 
 // Leave ends the connection.

@@ -135,12 +135,13 @@ func until(closed <-chan struct{}, late time.Time) bool {
 	}
 }
 
-// keep says that the session has logged in. It does not give way any more.
-func (s *Slots) keep(m *Slot) {
-	s.members.Leave(m)
+// keep says that the session has logged in. It does not give way any more. It is false if it had to before.
+func (s *Slots) keep(m *Slot) bool {
+	kept := s.members.Leave(m)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue.wake()
+	return kept
 }
 
 // release gives back the slot that was taken with m. An heir keeps it.
