@@ -47,7 +47,7 @@ func Explain(err error) error {
 	case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, os.ErrDeadlineExceeded):
 		text, advice = "no answer in time", "Something accepts connections there and says nothing. "+
 			"Is the port that of PostgreSQL? Does the server hang?"
-		if dial := new(net.OpError); errors.As(failed, &dial) && dial.Op == "dial" {
+		if strings.Contains(failed.Error(), "dial error: timeout") { // pgx keeps no net.OpError of it
 			advice = "Nobody accepts the connection. Is the address right? Does a firewall drop packets?"
 		}
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
