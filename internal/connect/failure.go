@@ -47,7 +47,9 @@ func Explain(err error) error {
 	case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, os.ErrDeadlineExceeded):
 		text, advice = "no answer in time", "Something accepts connections there and says nothing. "+
 			"Is the port that of PostgreSQL? Does the server hang?"
-		if strings.Contains(failed.Error(), "dial error: timeout") { // pgx keeps no net.OpError of it
+		// An attempt that comes after the time is over has a dial error as well. pgx keeps no net.OpError of it.
+		all := failed.Error()
+		if strings.Count(all, ": dial error: timeout") == strings.Count(all, ": timeout") {
 			advice = "Nobody accepts the connection. Is the address right? Does a firewall drop packets?"
 		}
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
