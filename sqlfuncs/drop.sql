@@ -38,6 +38,7 @@ DROP FUNCTION IF EXISTS pgflurry.first_draw(uuid, integer);
 DROP FUNCTION IF EXISTS pgflurry.lane_wait();
 DROP FUNCTION IF EXISTS pgflurry.refuse_draw(uuid, integer);
 DROP FUNCTION IF EXISTS pgflurry.may_draw(uuid, integer);
+DROP FUNCTION IF EXISTS pgflurry.may_draw_slowly(uuid, integer);
 DROP FUNCTION IF EXISTS pgflurry.awaits_recognition();
 DROP FUNCTION IF EXISTS pgflurry.note_server(text);
 DROP FUNCTION IF EXISTS pgflurry.server_to_note(text);

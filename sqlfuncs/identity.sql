@@ -94,22 +94,53 @@ COMMENT ON FUNCTION pgflurry.lane_wait() IS
 'the server began. 0 if the lane is at its START, or was started since.';
 REVOKE ALL ON FUNCTION pgflurry.lane_wait() FROM PUBLIC;
 
--- IMMUTABLE is right for as long as PostgreSQL uses it: one session. PostgreSQL evaluates the call once, when a session
--- plans the expression, and puts true or false in its place. A session never changes its database, so its answer stays
--- right. A copy has only new sessions, and they ask anew. When an installation replaces this function, every session
--- asks anew. So the check costs a draw nothing.
-CREATE OR REPLACE FUNCTION pgflurry.may_draw(space uuid, worker integer) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+CREATE OR REPLACE FUNCTION pgflurry.may_draw_slowly(space uuid, worker integer) RETURNS boolean
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT pgflurry.is_original()
        AND EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.id = space AND n.function_worker = worker)
        AND pgflurry.lane_wait() = 0
        AND NOT pgflurry.awaits_recognition()
 $fn$;
-COMMENT ON FUNCTION pgflurry.may_draw(uuid, integer) IS
+COMMENT ON FUNCTION pgflurry.may_draw_slowly(uuid, integer) IS
 'Whether a function that was written for this worker of this ID space may draw here: '
 'the database is the original, its row says the same, the lane is not older than the server''s start, '
-'and the server is recognised where that is asked for. '
-'IMMUTABLE within a session, which asks once.';
+'and the server is recognised where that is asked for.';
+REVOKE ALL ON FUNCTION pgflurry.may_draw_slowly(uuid, integer) FROM PUBLIC;
+
+-- IMMUTABLE is right for as long as PostgreSQL uses it: one session. PostgreSQL evaluates the call once, when a session
+-- plans the expression, and puts true or false in its place. A session never changes its database, so its answer stays
+-- right. A copy has only new sessions, and they ask anew. When an installation replaces this function, every session
+-- asks anew. So the check costs a draw nothing.
+-- It costs a session that draws once, as a web application without a pool does for each request. So it asks one flat
+-- question, and takes only a yes from it. The question is stricter than may_draw_slowly(): what cannot be told is no
+-- yes. The skew always counts, and a second and three ticks are more than lane_wait() has for its rounded numbers. The
+-- OID of the database is in the path of pg_class. All names have their schema, since a search_path of its own would
+-- cost as much as the question.
+CREATE OR REPLACE FUNCTION pgflurry.may_draw(space uuid, worker integer) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL UNSAFE AS $fn$
+    SELECT COALESCE(CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (
+        SELECT true FROM pgflurry.namespace AS n
+        WHERE n.id OPERATOR(pg_catalog.=) space AND n.function_worker OPERATOR(pg_catalog.=) worker
+          AND NOT n.disposable AND n.new_server OPERATOR(pg_catalog.=) 'warn'::pg_catalog.text
+          AND n.system_identifier OPERATOR(pg_catalog.=) pgflurry.system_identifier()
+          AND n.database_oid::pg_catalog.text OPERATOR(pg_catalog.=) pg_catalog.reverse(pg_catalog.split_part(
+              pg_catalog.reverse(pg_catalog.pg_relation_filepath(1259)), '/'::pg_catalog.text, 2))
+          AND n.namespace_oid OPERATOR(pg_catalog.=) n.tableoid
+          AND n.worker_oid OPERATOR(pg_catalog.=) 'pgflurry.worker'::pg_catalog.regclass::pg_catalog.oid
+          AND (pg_catalog.pg_sequence_last_value(pg_catalog.to_regclass('pgflurry.lane'))
+               OPERATOR(pg_catalog.>>) (63 OPERATOR(pg_catalog.-) n.timestamp_bits))::double precision
+              OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch'::pg_catalog.text, n.unit)
+              OPERATOR(pg_catalog.>)
+              (pg_catalog.date_part('epoch'::pg_catalog.text, pgflurry.server_began())
+               OPERATOR(pg_catalog.-) pg_catalog.date_part('epoch'::pg_catalog.text, n.epoch)
+               OPERATOR(pg_catalog.+) pg_catalog.date_part('epoch'::pg_catalog.text, n.skew)
+               OPERATOR(pg_catalog.+)
+               (3::double precision OPERATOR(pg_catalog.*) pg_catalog.date_part('epoch'::pg_catalog.text, n.unit))
+               OPERATOR(pg_catalog.+) 1::double precision)
+    ) END, pgflurry.may_draw_slowly(space, worker))
+$fn$;
+COMMENT ON FUNCTION pgflurry.may_draw(uuid, integer) IS
+'may_draw_slowly(), after one flat question whose yes is enough. IMMUTABLE within a session, which asks once.';
 
 CREATE OR REPLACE FUNCTION pgflurry.first_draw(space uuid, worker integer) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $fn$

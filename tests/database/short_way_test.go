@@ -125,13 +125,13 @@ var guardsOfTheShortWay = []guard{
 		held:    func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
-		name: "a function of another worker is told", in: "pgflurry.may_draw(uuid,integer)",
+		name: "a function of another worker is told", in: "pgflurry.may_draw_slowly(uuid,integer)",
 		begin: "UPDATE pgflurry.namespace SET function_worker = 1",
 		text:  "n.function_worker = worker", without: "true",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
-		name: "a function of another ID space is told", in: "pgflurry.may_draw(uuid,integer)",
+		name: "a function of another ID space is told", in: "pgflurry.may_draw_slowly(uuid,integer)",
 		begin: "UPDATE pgflurry.namespace SET id = gen_random_uuid()",
 		text:  "n.id = space", without: "true",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
