@@ -26,6 +26,7 @@ type Asker struct {
 // NewAsker makes an Asker. config is asked before each login. The name of the rules is the application_name.
 func NewAsker(config func() *pgx.ConnConfig, timeout time.Duration, rules Rules) *Asker {
 	login := func(ctx context.Context) (*pgx.Conn, error) { return connect(ctx, config(), rules.Name) }
+	rules.To = func() string { return Target(&config().Config) }
 	return &Asker{kept: Keep(login, sayFarewell, rules), timeout: timeout}
 }
 

@@ -66,8 +66,14 @@ func Explain(err error) error {
 	case NobodyThere(cause):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
-	return fault.WithKind(fault.Unreachable, fault.WithHint(fmt.Errorf("cannot connect to %s/%s as %q: %s",
-		address, failed.Config.Database, failed.Config.User, text), advice))
+	return fault.WithKind(fault.Unreachable, fault.WithHint(fmt.Errorf("cannot connect to %s: %s",
+		Target(failed.Config), text), advice))
+}
+
+// Target names what a configuration connects to: address/database as "user".
+func Target(config *pgconn.Config) string {
+	_, address := pgconn.NetworkAddress(config.Host, config.Port)
+	return fmt.Sprintf("%s/%s as %q", address, config.Database, config.User)
 }
 
 // refusedTLS is pgx's text if TLS is required and the server has none. There is no error type for it.

@@ -128,7 +128,7 @@ func (k *Kept[C]) awaitEnd(ctx context.Context) (*login[C], error) {
 	case <-ctx.Done():
 		if !l.isOver() {
 			k.failed = k.failed || isLate(ctx.Err())
-			return l, &lateError{ctx.Err()}
+			return l, &lateError{k.rules.To(), ctx.Err()}
 		}
 	}
 	k.under = nil

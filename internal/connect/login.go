@@ -55,11 +55,14 @@ func isLate(err error) bool {
 }
 
 // A lateError says that a login has not ended yet. It goes on.
-type lateError struct{ cause error }
+type lateError struct {
+	to    string // as Explain says it
+	cause error
+}
 
 func (e *lateError) Error() string {
 	if errors.Is(e.cause, context.DeadlineExceeded) {
-		return "the login takes long, and goes on"
+		return "cannot connect to " + e.to + ": no answer in time"
 	}
 	return e.cause.Error()
 }

@@ -32,6 +32,8 @@ type Rules struct {
 	Suspicion *Suspicion
 	// Name is the connection's, for the log.
 	Name string
+	// To says where logins go, for errors: Target. NewAsker and acknowledge.NewWriter set it.
+	To func() string
 	// Log gets a warning while an old connection is used on. Nil: no log.
 	Log *slog.Logger
 	// Now is a monotonic clock, from any origin. Nil: the process's own.
@@ -57,6 +59,9 @@ func (r Rules) withDefaults() Rules {
 	}
 	if r.Suspicion == nil {
 		r.Suspicion = new(Suspicion)
+	}
+	if r.To == nil {
+		r.To = func() string { return "the database" }
 	}
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)

@@ -139,6 +139,9 @@ func TestARoleWithARangeLocksNobodyElse(t *testing.T) {
 	r.renew(s, renewal(held, never))
 	r.release(s, held.Lease)
 	server.Do(t, conn, "ROLLBACK")
+	if n := ask[int](r, "SELECT count(*) FROM pgflurry.leasable_worker WHERE kind <> 'proxy'"); n > 0 {
+		t.Errorf("the owner may lease %d workers of functions", n)
+	}
 	for _, lock := range []string{
 		"SELECT FROM pgflurry.worker FOR UPDATE", "SELECT FROM pgflurry.worker FOR KEY SHARE",
 		"DO $$ BEGIN LOCK TABLE pgflurry.worker IN ROW EXCLUSIVE MODE; END $$",

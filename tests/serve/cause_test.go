@@ -16,7 +16,7 @@ func TestALeaseDatabaseThatFallsSilentIsNamedInOneSentence(t *testing.T) {
 	p := program.Serve(t, direct, "cause", "--lease-database", lease, "--window", "2s")
 	link.Silence()
 	line := p.Line("no IDs are left")
-	if want := `cause="cannot connect to ` + link.Address() + "/" + server.Name(t, direct) +
+	if want := `cannot connect to ` + link.Address() + "/" + server.Name(t, direct) +
 		` as \"postgres\": no answer in time"`; !strings.HasSuffix(line, want) {
 		t.Errorf("the log says\n%s\nand was expected to end with\n%s", line, want)
 	}

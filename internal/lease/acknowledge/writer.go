@@ -46,6 +46,7 @@ func NewWriter(config *pgconn.Config, rules connect.Rules) *Writer {
 	own := config.Copy()
 	connect.PassOverStandbys(own)
 	login := func(ctx context.Context) (*wire, error) { return open(ctx, own) }
+	rules.To = func() string { return connect.Target(own) }
 	return &Writer{kept: connect.Keep(login, (*wire).close, rules), ends: make(chan struct{}, 1)}
 }
 

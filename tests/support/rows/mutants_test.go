@@ -82,10 +82,6 @@ var mutants = []struct {
 	{"acquire: no copy", "acquire", " AND NOT ns.copied", "", 1},
 	{"acquire: no database without worker rows", "acquire", " AND ns.home IS NULL", "", 1},
 	{"acquire: the right namespace", "acquire", "WHERE ns.matches AND ns.home", "WHERE true AND ns.home", 1},
-	{
-		"acquire: no worker of a function", "acquire", "AND w.kind = 'proxy' AND w.retired_at IS NULL",
-		"AND w.retired_at IS NULL", 2,
-	},
 	{"acquire: no retired worker", "acquire", "AND w.retired_at IS NULL", "", 2},
 	{
 		"acquire: no worker of another datacenter", "acquire",

@@ -217,7 +217,7 @@ func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 		refusal = t.refusal(a)
 	}
 	return append(append(all, refusal...),
-		t.Closed, t.Place(), started, t.GateBy, (t.Quarantine+t.lack(a))*t.Unit)
+		t.Closed, t.Place(), started, t.GateBy, (t.Quarantine+t.lack(a))*t.Unit, "")
 }
 
 // refusal says when a worker becomes free.
