@@ -6,7 +6,7 @@ DROP FUNCTION IF EXISTS pgflurry.advance_slowly(bigint);
 DROP FUNCTION IF EXISTS pgflurry.stand_in();
 DROP FUNCTION IF EXISTS pgflurry.advance_slowly_stand_in(bigint);
 DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in, pgflurry.raiser, pgflurry.raiser_stand_in,
-    pgflurry.confirmed, pgflurry.confirmed_stand_in;
+    pgflurry.confirmed, pgflurry.confirmed_stand_in, pgflurry.shown;
 DROP FUNCTION IF EXISTS pgflurry.next_segment(text);
 DROP FUNCTION IF EXISTS pgflurry.next_segments(text, bigint);
 DROP FUNCTION IF EXISTS pgflurry.take_segment(text, text, bigint);

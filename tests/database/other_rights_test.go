@@ -47,10 +47,13 @@ func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) 
 	}
 	for _, sequence := range server.Values[string](t, owner,
 		"SELECT oid::regclass::text FROM pg_class WHERE relkind = 'S'") {
-		for _, statement := range []string{
-			"SELECT nextval('%')", "SELECT setval('%', 1)", "SELECT last_value FROM %", "ALTER SEQUENCE % RESTART",
-			"DROP SEQUENCE %",
-		} {
+		statements := []string{
+			"SELECT nextval('%')", "SELECT setval('%', 1)", "ALTER SEQUENCE % RESTART", "DROP SEQUENCE %",
+		}
+		if sequence != "pgflurry.lane" && sequence != "pgflurry.shown" { // lastval() reads them
+			statements = append(statements, "SELECT last_value FROM %")
+		}
+		for _, statement := range statements {
 			server.Refused(t, plain, "42501", strings.ReplaceAll(statement, "%", sequence))
 		}
 	}

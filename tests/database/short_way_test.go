@@ -220,8 +220,8 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a draw of a fenced tick is none when it is old", in: "pgflurry.advance(bigint)",
-		text:    "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 4::bigint) THEN\n            RETURN",
-		without: "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 400::bigint) THEN\n            RETURN",
+		text:    "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 4::bigint) THEN\n            v :=",
+		without: "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 400::bigint) THEN\n            v :=",
 		held:    func(r drawing) bool { return r.fenced("txid_current()", 1).tick(noon-6, laneStart+200) > noon-6 },
 	},
 	{
