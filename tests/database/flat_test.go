@@ -33,11 +33,13 @@ func TestTheFlatQuestionOfTheFirstDrawSaysYesForTheOriginalAlone(t *testing.T) {
 		"the lane at START":     {"SELECT setval('pgflurry.lane', 1 << 21)", migrations.Settings{}, false},
 		"a lane of before the start": {
 			"SELECT setval('pgflurry.lane', pgflurry.ticks(pgflurry.server_began() + '2.9 s') << 22)",
-			migrations.Settings{}, false,
+			migrations.Settings{},
+			false,
 		},
 		"a lane of after the start": {
 			"SELECT setval('pgflurry.lane', pgflurry.ticks(pgflurry.server_began() + '3.1 s') << 22)",
-			migrations.Settings{}, true,
+			migrations.Settings{},
+			true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
