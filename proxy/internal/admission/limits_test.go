@@ -29,8 +29,10 @@ func TestAClientThatGivesWayAtTheMomentOfItsLoginHasNotLoggedIn(t *testing.T) {
 	l := New(new(sync.WaitGroup), 0, FairTime)
 	l.Set(0, 0, 0, 1, 0)
 	usual := visit(t, l, thereOrigin)
-	if !usual.LoggedIn() || !usual.LoggedIn() {
-		t.Error("who gives way to nobody has not logged in")
+	for range 2 {
+		if !usual.LoggedIn() {
+			t.Error("who gives way to nobody has not logged in")
+		}
 	}
 	first, second := visit(t, l, hereOrigin), visit(t, l, thereOrigin)
 	if err := first.asks(t); err != nil {
