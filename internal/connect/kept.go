@@ -86,6 +86,7 @@ func (k *Kept[C]) open(ctx context.Context) (C, error) {
 
 // replace opens a connection in place of an old one.
 func (k *Kept[C]) replace(ctx context.Context) (C, error) {
+	var none C
 	k.waits = false
 	part, cancel := context.WithTimeout(ctx, partOf(ctx))
 	defer cancel()
@@ -96,11 +97,11 @@ func (k *Kept[C]) replace(ctx context.Context) (C, error) {
 		k.adopt(l)
 		return l.conn, nil
 	case ctx.Err() != nil: // the caller has given up
-		return l.conn, err
+		return none, err
 	case refuses(err):
 		k.Close()
 		k.rules.Suspicion.Raise()
-		return l.conn, err
+		return none, err
 	}
 	k.seen = l.seen
 	k.useOn(err)
