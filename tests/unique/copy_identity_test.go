@@ -221,7 +221,11 @@ func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
 	home := s.migrated(migrations.Settings{})
 	file := s.dump(home, "--table=pgflurry.worker")
 	s.up(server.Database(s), migrations.Settings{JoinURL: home})
-	s.restore(home, file, "--clean", "--if-exists")
+	conn := server.Connect(s, home)
+	// pg_restore --clean fails by that: leases are written through a view of the table
+	server.Refused(s, conn, "2BP01", "DROP TABLE pgflurry.worker")
+	server.Do(s, conn, "DROP TABLE pgflurry.worker CASCADE")
+	s.restore(home, file)
 	s.refuses(home, "was restored")
 	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "was restored")
 	s.up(home, migrations.Settings{Moved: true})

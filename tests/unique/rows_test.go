@@ -73,7 +73,7 @@ func TestALeaseWhoseRoleLostItsRightsEndsAtTheMarkAndComesBackWithThem(t *testin
 	p := program.Serve(t, r.direct, "careful", short, "--lease-database", leaser)
 	conn := server.Connect(t, p.URL)
 	r.drawUntil(conn, r.by(1))
-	r.do("REVOKE UPDATE ON pgflurry.worker FROM " + role)
+	r.do("REVOKE UPDATE ON pgflurry.leasable_worker FROM " + role)
 	p.Line("the database does not acknowledge", "42501")
 	r.drawUntil(conn, r.by(function))
 	r.do(allow)
