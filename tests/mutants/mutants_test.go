@@ -34,7 +34,7 @@ var mutants = []mutant{
 		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "internal/lease/keeper.go",
 		from: "default:\n\t\tk.protocol.unknownRenew(err, received)",
 		to: "default:\n\t\tk.protocol.unknownRenew(err, received); " +
-			"_ = k.grant(Grant{r.Worker, k.protocol.held.bound.From, max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
+			"_ = k.grant(Grant{r.Worker, k.protocol.held.bound.From, max(r.Wanted, r.Acknowledged)}, r.Term, false)",
 	},
 	{
 		guard: "a notice is a failure", file: "internal/lease/acknowledge/acknowledge.go",
