@@ -53,10 +53,7 @@ var (
 		"53300", "too many connections to the proxy",
 		"Wait until others have left, or raise the proxy's --max-connections.",
 	)}
-	failTooManyLogins = failure{frontend.ClosedLimit, fault.New(
-		"53300", "too many connections to the proxy that have not logged in",
-		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
-	)}
+	failTooManyLogins  = failure{frontend.ClosedLimit, fault.TooManyLogins}
 	failUpstreamLogins = failure{frontend.ClosedLimit, fault.New(
 		"53300", "too many logins are under way at the PostgreSQL server behind the proxy",
 		"Connect again: those that have begun end first. "+

@@ -133,7 +133,9 @@ func (k *Kept[C]) awaitEnd(ctx context.Context) (*login[C], error) {
 		}
 	}
 	k.under = nil
-	if k.slow++; l.err == nil || !isLate(l.err) {
+	if isLate(l.err) {
+		k.slow++
+	} else {
 		k.slow = 0
 	}
 	k.failed = k.failed || l.err != nil

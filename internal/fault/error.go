@@ -38,6 +38,11 @@ var (
 		"08006", "the connection was not established within the login timeout",
 		"Connect again. The proxy's --login-timeout says how long a login may take.",
 	)
+	// TooManyLogins is for a client that has to give way before it has logged in, or finds no place.
+	TooManyLogins = New(
+		"53300", "too many connections to the proxy that have not logged in",
+		"Connect again, or raise the proxy's --max-logins or --max-logins-per-address.",
+	)
 	Internal = New("XX000", "internal error of the proxy", ReportLog)
 )
 

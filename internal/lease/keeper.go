@@ -257,22 +257,21 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) error {
 	attempt, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	sent := k.clock.Monotonic()
-	r.Sent = sent
+	r.Sent = k.clock.Monotonic()
 	answer, err := k.store.Renew(attempt, r)
 	received := k.clock.Monotonic()
 	if answer.Late != nil { // an answer that is late is an answer: all counts from the asking
-		r, sent = *answer.Late, answer.Late.Sent
+		r = *answer.Late
 	}
-	k.record.renewal(ctx, received-sent, err)
+	k.record.renewal(ctx, received-r.Sent, err)
 	var lost *Lost
 	var refusal *Refusal
 	switch {
 	case err == nil:
-		k.clock.Observe(answer.DatabaseMicros, sent, received)
-		k.record.acknowledged(answer.DatabaseMicros, sent, received)
+		k.clock.Observe(answer.DatabaseMicros, r.Sent, received)
+		k.record.acknowledged(answer.DatabaseMicros, r.Sent, received)
 		k.logAhead(r.Worker, answer.DatabaseMicros)
-		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, k.ungranted)
+		return k.grant(k.protocol.renewed(r, answer, k.clock.Now()), r.Term, k.ungranted)
 	case k.final(err):
 		return err
 	case errors.As(err, &lost):

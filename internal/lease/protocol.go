@@ -101,7 +101,7 @@ func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 }
 
 // renewed raises the bound to the acknowledged mark and no further. tick is the clock after the answer.
-func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick int64) Grant {
+func (p *protocol) renewed(asked Renewal, r Renewed, tick int64) Grant {
 	h := *p.held
 	h.bound.Until, h.reserve = r.Until, asked.Window
 	if r.Place != "" {
@@ -112,7 +112,7 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 	if reserved <= 0 { // the clock is ahead of the database's by more than the window; hurrying would not help
 		reserved = asked.Window
 	}
-	p.planRenewal(sent, reserved)
+	p.planRenewal(asked.Sent, reserved)
 	return h.bound
 }
 

@@ -44,7 +44,7 @@ func (v *Server) admit(s *session, l *login, wanted *wire.Startup, loggedIn func
 		return refuseWith(loginRefused, errRemoved)
 	}
 	if !loggedIn() { // it has its slot, so a drain that waits for logins may begin
-		return refuseWith(loginLimit, errGaveWay)
+		return refuseWith(loginLimit, fault.TooManyLogins)
 	}
 	options, err := settings(wanted)
 	if err != nil {

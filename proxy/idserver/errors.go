@@ -50,9 +50,6 @@ func errorOf(err error) (sent fault.Error, ok bool) {
 
 // Reasons to refuse a login for which PostgreSQL has no words.
 var (
-	errGaveWay = fault.New(
-		"53300", "too many connections to the proxy that have not logged in", "Connect again.",
-	)
 	errTooMany = fault.New(
 		"53300", "too many sessions of the ID database",
 		"Wait until others have left, or raise the proxy's --max-id-sessions.",
