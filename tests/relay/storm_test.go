@@ -42,7 +42,6 @@ func TestAStormOfLoginsAtASlowServerEnds(t *testing.T) {
 	server.Exec(t, direct, fmt.Sprintf("ALTER SYSTEM SET pre_auth_delay = '%ds'", int(slowLogin.Seconds())))
 	server.Do(t, control, "SELECT pg_reload_conf()")
 
-	others := withoutSession(t, cluster, control)
 	var tries atomic.Int64
 	var in, all sync.WaitGroup
 	allIn, begun := make(chan struct{}), time.Now()
@@ -65,7 +64,7 @@ func TestAStormOfLoginsAtASlowServerEnds(t *testing.T) {
 		case <-allIn:
 			over = true
 		default:
-			if most = max(most, withoutSession(t, cluster, control)-others); most >= atOnce && guest < guests {
+			if most = max(most, underWay(t, cluster, control)); most >= atOnce && guest < guests {
 				guest++
 				conn := server.Connect(t, ids)
 				server.Value[int64](t, conn, "SELECT next_snowflake()")
@@ -105,14 +104,15 @@ func entersAtLast(t *testing.T, url string, tries *atomic.Int64) *pgx.Conn {
 	return nil
 }
 
-// withoutSession counts the processes of a server that are no session and have a parent: those that a client waits for.
-func withoutSession(t *testing.T, cluster *postgres.Cluster, control *pgx.Conn) (n int) {
+// underWay counts the connections of a server that are no sessions yet. A client that has gone does not count, though
+// PostgreSQL notices that only after its delay.
+func underWay(t *testing.T, cluster *postgres.Cluster, control *pgx.Conn) (n int) {
 	t.Helper()
-	before := server.Children(t, cluster.PID)
-	sessions := server.Values[int](t, control, "SELECT pid FROM pg_stat_activity")
-	after := server.Children(t, cluster.PID)
-	for _, pid := range before {
-		if slices.Contains(after, pid) && !slices.Contains(sessions, pid) {
+	before := server.ClientPorts(t, cluster)
+	sessions := server.Values[int](t, control, "SELECT client_port FROM pg_stat_activity WHERE client_port IS NOT NULL")
+	after := server.ClientPorts(t, cluster)
+	for _, port := range before {
+		if slices.Contains(after, port) && !slices.Contains(sessions, port) {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -103,6 +104,32 @@ func Children(t testing.TB, pid int) []int {
 		}
 	}
 	return found
+}
+
+// ClientPorts returns the TCP ports of those that are connected to a server on 127.0.0.1, from /proc/net/tcp. That
+// may show a connection twice while others come and go.
+func ClientPorts(t testing.TB, cluster *postgres.Cluster) (ports []int) {
+	t.Helper()
+	const established = "01"
+	table, err := os.ReadFile("/proc/net/tcp") // number, local and remote address:port in hexadecimal digits, state
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := fmt.Sprintf(":%04X", cluster.Port)
+	for line := range strings.Lines(string(table)) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || fields[3] != established || !strings.HasSuffix(fields[1], ours) {
+			continue
+		}
+		_, port, _ := strings.Cut(fields[2], ":")
+		number, err := strconv.ParseUint(port, 16, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, int(number))
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
 }
 
 // IsBackend says whether a process belongs to the cluster. Ask before you send it a signal: a backend may have ended,
