@@ -35,8 +35,9 @@
 //	last ID is …                                            the next ID (first line that fits)
 //	of this worker and this tick (or a later one), not full  same tick, sequence + 1
 //	of this worker, tick entered by overflow, not full       same tick, sequence + 1   (catching up)
-//	of an earlier tick, full                                 next tick, sequence 0, entered by overflow
-//	of an earlier tick                                       the clock's tick, sequence from its lower quarter
+//	of an earlier tick, at most 6 behind the clock, full     next tick, sequence 0, entered by overflow
+//	of the tick before the clock's                           the clock's tick, sequence from its lower quarter
+//	of an earlier tick                                       the clock's tick, any sequence that leaves room for a run
 //	of this tick (or a later one)                            none yet: wait for the next tick
 //
 // A tick is full when its last sequence is used. "This worker" is the granted one: another worker begins in a tick of

@@ -32,8 +32,8 @@ type Settings struct {
 	Wait func(context.Context, time.Duration) error
 
 	// Random returns the first sequence of a tick that the clock enters, from 0 to limit-1. It is called concurrently.
-	// The limit is a quarter of the sequences, or 2 if that is more. The default is math/rand/v2. Without it a quiet
-	// system would give mostly even IDs, and a shard by modulo would be uneven. It is not used for secrets.
+	// The default is math/rand/v2. Without it a quiet system would give mostly even IDs, and a shard by modulo would be
+	// uneven. It is not used for secrets.
 	Random func(limit uint32) uint32
 }
 
@@ -52,7 +52,7 @@ type Generator struct {
 	tickShift   uint8
 	maxSequence uint64
 	maxTick     int64
-	starts      uint32 // how many sequences a tick entered by the clock may begin with
+	busyStarts  int64 // how many sequences a tick may begin with that follows one with IDs
 }
 
 // grant is what the lease permits: IDs of worker with a tick in [from, until). It is immutable. The zero grant permits
@@ -71,12 +71,11 @@ func New(s Settings) (*Generator, error) {
 	if s.Now == nil {
 		return nil, errors.New("a generator needs a clock: Settings.Now is nil")
 	}
-	size := uint32(s.Layout.MaxSequence()) + 1
 	g := &Generator{
 		now: s.Now, wait: s.Wait, random: s.Random, layout: s.Layout,
 		tickShift: uint8(s.Layout.tickShift()), maxSequence: uint64(s.Layout.MaxSequence()),
-		maxTick: s.Layout.MaxTick(),
-		starts:  max(size/4, 2),
+		maxTick:    s.Layout.MaxTick(),
+		busyStarts: max(int64(s.Layout.MaxSequence()+1)/4, 2),
 	}
 	g.grant.Store(new(grant))
 	if g.wait == nil {
@@ -216,7 +215,7 @@ func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int
 		if grant.until == 0 {
 			return 0, 0, 0, ErrNoGrant
 		}
-		at := g.after(state, grant, now)
+		at := g.after(state, grant, now, n)
 		if at.left == 0 {
 			return 0, 0, g.delay(at.tick - now), nil
 		}
@@ -246,9 +245,9 @@ type place struct {
 	flag  uint64 // overflowed or 0
 }
 
-// after finds the place after the last ID. The tick is at least grant.from. The caller checks that it is before
+// after finds the place of the next n IDs. The tick is at least grant.from. The caller checks that it is before
 // grant.until.
-func (g *Generator) after(state uint64, grant *grant, now int64) place {
+func (g *Generator) after(state uint64, grant *grant, now int64, n int) place {
 	last := int64(state &^ overflowed)
 	tick := last >> g.tickShift
 	used := g.used(state, grant, tick)
@@ -261,10 +260,20 @@ func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	case full && tick+1 >= oldest && tick < now:
 		return place{tick + 1, g.first(grant, tick+1), int64(g.maxSequence) + 1, overflowed}
 	case tick < now && grant.from <= now:
-		start := int64(g.random(g.starts))
+		start := g.start(n, tick+1 == now)
 		return place{now, g.first(grant, now) + start, int64(g.maxSequence) + 1 - start, 0}
 	}
 	return place{tick: max(tick+1, grant.from)}
+}
+
+// start returns the first sequence of a tick that the clock enters. The tick has room for n IDs behind it. If the tick
+// before has IDs, so may have this one: then it begins in the lower quarter, and hardly anybody has to wait.
+func (g *Generator) start(n int, busy bool) int64 {
+	limit := max(int64(g.maxSequence)+2-int64(n), 1)
+	if busy {
+		limit = min(limit, g.busyStarts)
+	}
+	return int64(g.random(uint32(limit)))
 }
 
 // covers reports whether IDs may have the tick.

@@ -10,7 +10,7 @@
 -- call returns it. Lag is 4 ms, or 0 if a unit is longer. So one tick serves several milliseconds, because starting a
 -- tick is the expensive part.
 -- Otherwise the call throws its draw away, and advance() starts a new tick: the clock's, or the next one if the lane is
--- ahead. It leaves rare cases, about one a second, to advance_slowly().
+-- ahead. It leaves rare cases to advance_slowly().
 --
 -- Why no ID comes twice.
 --  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
@@ -40,13 +40,19 @@
 --     lost.
 --  6. A transaction that stores an ID commits after the mark that covers it was logged. So an ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
---  7. advance() is the fast path for one case: the stand-in has not been at work, the lane is not at START, its tick is
---     not fenced (point 9), and the tick to start is in the lane's block of ticks. When the lane entered the block, the
---     mark of point 4 was raised to the end of the block behind it, so it need not move. The end of the layout is the
---     end of a block, so the new tick does not pass it. All else is as in advance_slowly(): the same lock, a draw under
---     it, a tick above that draw's and not too far ahead of the clock (point 5). All other cases go to
---     advance_slowly(). It gets only the first draw, and looks at everything anew under the lock. Both functions take
---     and return draws of the lane, so either may be of an older version while an installation replaces them.
+--  7. advance() is the fast path for two cases. In both the stand-in has not been at work, the lane is not at START,
+--     and its tick is not fenced (point 9). In the first the tick to start is in the lane's block of ticks. When the
+--     lane entered the block, the mark of point 4 was raised to the end of the block behind it, so it need not move.
+--     The end of the layout is the end of a block, so the new tick does not pass it.
+--     In the second the tick begins another block, as after a second in which nobody drew. Then advance() raises mark
+--     before it sets the tick. It does so only where advance_slowly() would do no more: no commit waits for a standby,
+--     and no transaction is the raiser (point 9); the function moved mark last, and not further than the lane's block
+--     says (point 3, Foreign hands); the layout has not ended; the database is not closed. close_database() writes the
+--     sequence closed under the lock of the lane, and every snapshot shows that at once.
+--     All else is as in advance_slowly(): the same lock, a draw under it, a tick above that draw's and not too far
+--     ahead of the clock (point 5). All other cases go to advance_slowly(). It gets only the first draw, and looks at
+--     everything anew under the lock. Both functions take and return draws of the lane, so either may be of an older
+--     version while an installation replaces them.
 --  8. If an ID has all 63 bits, next_snowflake() flips the bits of its worker in each draw (XOR). If the bits between
 --     sequence and tick were all 0, they are then the worker, and otherwise something else. So a counter that is no ID
 --     cannot be taken for one.
@@ -125,8 +131,9 @@
 -- moved. A start is 1 s ahead of the clock, so its tick can still be fresh then. So advance_slowly() first shows its
 -- tick, with a counter that is no ID, and then looks at the other lane. If the stand-in is beyond it, or the lane has
 -- moved, nobody can use that tick. Of two holders that start ticks in both lanes, at least one sees the other's. The
--- fast path needs no second look, unless a unit is longer than 20 ms: its tick is the clock's, or follows a tick that
--- was not fresh when the stand-in began. IDs may go back if the clock is stepped while a holder hangs.
+-- fast path needs no second look, unless a unit is longer than 20 ms (then it raises no mark): its tick is the clock's,
+-- or follows a tick that was not fresh when the stand-in began. IDs may go back if the clock is stepped while a holder
+-- hangs.
 -- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. If
 -- the lane was ahead of the clock, by up to a second, a call waits for that as well: 1.4 s is the longest that was
 -- measured. If a unit is a second, it waits up to three. A process that is stopped inside PostgreSQL's own short locks
@@ -174,7 +181,7 @@ DECLARE
     ahead           bigint;   -- ticks that full ticks may drive the lane ahead of the clock
     start_value     bigint;
     no_id           bigint;   -- bits of a counter that is no ID
-    quiet_start     bigint;   -- lower quarter of the sequence
+    room            bigint;   -- counters that a tick may begin with, from the first on
     share           bigint;   -- the stand-in's part of the sequence, from 0 on
     lag             bigint;   -- ticks that a draw may be behind the clock
     patience        constant text := '200ms';  -- how long to wait for a lock whose holder may hang
@@ -185,6 +192,8 @@ DECLARE
     flip            text := '';         -- how
     result          text := 'drawn';    -- from that to its ID
     show            text := '';         -- lets lastval() be v, in a statement of a rare return
+    tick            text;     -- the tick of the clock
+    begins          text;     -- the draw that advance() starts it with
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     lane_bits := 63 - n.timestamp_bits;
@@ -194,8 +203,8 @@ BEGIN
     ahead := ceil(1000 / unit_ms::numeric)::bigint;  -- at least 1
     start_value := 1::bigint << (lane_bits - 1);
     no_id := (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1);
-    quiet_start := greatest((1::bigint << n.sequence_bits) / 4, 1) - 1;
     share := greatest((1::bigint << n.sequence_bits) / 32, 1);
+    room := least(1::bigint << n.sequence_bits, start_value / 2) - share;  -- in a fenced tick as well
     lag := 4 / unit_ms;
     own := format('%L::pg_catalog.uuid, %s', n.id, n.function_worker);
     worker := n.function_worker::bigint << n.sequence_bits;
@@ -251,7 +260,7 @@ DECLARE
     beyond         constant bigint := %15$s;             -- counter that is none any more
     fence          constant bigint := %23$s;             -- added to the counters of a fenced tick
     fence_end      constant bigint := %24$s;             -- counter that is none any more in a fenced tick
-    quiet_start    constant bigint := %3$s;              -- lower quarter of the sequence
+    room           constant bigint := %3$s;              -- counters that a tick may begin with
     last_tick      constant bigint := %4$s;
     epoch          constant double precision := %5$s;    -- seconds since 1970
     unit           constant double precision := %6$s;    -- seconds
@@ -383,11 +392,11 @@ BEGIN
                             CASE WHEN waits THEN target ELSE ((target >> block_bits) + 2) << block_bits END);
                     END IF;
                     v := target << lane_bits | first;
-                    -- A tick entered by the clock begins at random, so that a quiet database does not give only even
+                    -- A tick entered by the clock begins anywhere, so that a quiet database does not give only even
                     -- IDs. By a hash, because callers that wake with the millisecond see few different microseconds.
                     -- Not by random(), whose sequence belongs to the session.
-                    IF NOT used_up OR target <> tick + 1 THEN
-                        v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
+                    IF NOT used_up THEN
+                        v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & 9223372036854775807) %% room;
                     END IF;
                     -- First the tick is shown, with a counter that is no ID. Then comes a look at the other lane. Of
                     -- two sessions that start ticks in both lanes, one at least sees the other's.
@@ -463,7 +472,7 @@ BEGIN
     END LOOP;
 END $advance$
 $create$,
-            lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 0 ELSE quiet_start END,
+            lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 1 ELSE room END,
             (1::bigint << n.timestamp_bits) - 1,
             extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
             -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
@@ -498,8 +507,8 @@ $create$,
         GRANT SELECT ON SEQUENCE pgflurry.lane, pgflurry.shown TO PUBLIC;
     END IF;
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
-        'All rare cases of advance(), about one a second: after a crash, if the mark moves, '
-        'if the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
+        'All rare cases of advance(): after a crash, if a commit waits for a standby, if the clock is behind. '
+        'Takes a fresh draw of the lane, returns the one to use.';
     COMMENT ON FUNCTION pgflurry.advance_slowly_stand_in(bigint) IS
         'The same for the lane of the stand-in. NULL if its lock is not free either.';
     REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint), pgflurry.advance_slowly_stand_in(bigint) FROM PUBLIC;
@@ -529,13 +538,23 @@ $create$,
         'NULL if another session holds the lock of this lane.';
     REVOKE ALL ON FUNCTION pgflurry.stand_in() FROM PUBLIC;
 
+    -- the cast rounds, so half a tick is taken off first
+    tick := format('((pg_catalog.date_part(''epoch''::pg_catalog.text, pg_catalog.clock_timestamp())'
+        ' OPERATOR(pg_catalog.-) %s::double precision) OPERATOR(pg_catalog.*) %s::double precision)::bigint',
+        extract(epoch FROM n.epoch) + unit_ms / 2000::numeric, 1000 / unit_ms::double precision);
+    begins := format('(target OPERATOR(pg_catalog.<<) %s) OPERATOR(pg_catalog.|) CASE'
+        ' WHEN (d OPERATOR(pg_catalog.&) %s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN %s::bigint'
+        ' ELSE %3$s::bigint OPERATOR(pg_catalog.+) ((pg_catalog.hashint8extended(target, 0::bigint)'
+        ' OPERATOR(pg_catalog.&) 9223372036854775807::bigint) OPERATOR(pg_catalog.%%) %s::bigint) END',
+        lane_bits, no_id, share, room);
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION pgflurry.advance(drawn bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET client_min_messages = error AS $advance$
 DECLARE
-    v       bigint;  -- the draw under the lock, then the one to return; NULL: none
-    us      bigint;  -- microseconds of the clock since the epoch
+    d       bigint;  -- the draw under the lock
+    clock   bigint;  -- the tick of the clock
     target  bigint;  -- the tick to start
+    v       bigint;  -- the draw to return; NULL: none
 BEGIN
     IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %12$s::bigint THEN
         -- Without the lock, because its holder may hang while others draw on. This is safe at any moment (point 4).
@@ -547,11 +566,8 @@ BEGIN
                   OPERATOR(pg_catalog.=) pg_catalog.txid_current_if_assigned()
               AND pg_catalog.pg_sequence_last_value('pgflurry.confirmed'::pg_catalog.regclass)
                   OPERATOR(pg_catalog.<=) (drawn OPERATOR(pg_catalog.>>) %1$s)
-              AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=)
-                  ((((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
-                      OPERATOR(pg_catalog.-) %3$s::double precision)
-                      OPERATOR(pg_catalog.*) 1000000::double precision)::bigint
-                    OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint) THEN
+              AND NOT %3$s OPERATOR(pg_catalog.>)
+                  ((drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) %13$s::bigint) THEN
             v := drawn OPERATOR(pg_catalog.-) %12$s::bigint;
             %16$s
             RETURN v;
@@ -560,48 +576,60 @@ BEGIN
     END IF;
     BEGIN
         LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
-        v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
-        us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
-            OPERATOR(pg_catalog.-) %3$s::double precision) OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
+        d := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
+        clock := %3$s;
         IF pg_catalog.pg_sequence_last_value('pgflurry.lane_stand_in'::pg_catalog.regclass)
-           OPERATOR(pg_catalog.>) v THEN
-            v := NULL;  -- the stand-in was at work
-        ELSIF (v OPERATOR(pg_catalog.>>) %1$s)
-              OPERATOR(pg_catalog.<) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint)
-           OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
-            -- else another session has just advanced, and v is an ID
-            target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint,
-                (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
-            -- if the lane is not at START, its tick not fenced, the mark stays, and the tick is not too far ahead
-            IF (v OPERATOR(pg_catalog.&) %12$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
-               AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)
-               AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint)
-                   OPERATOR(pg_catalog.<=) us THEN
-                v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass,
-                    (target OPERATOR(pg_catalog.<<) %1$s) OPERATOR(pg_catalog.|)
-                    CASE WHEN (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint
-                              AND target OPERATOR(pg_catalog.=)
-                                  ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint)
-                         THEN %14$s::bigint
-                         ELSE %14$s::bigint OPERATOR(pg_catalog.+)
-                              (pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint) END);
+           OPERATOR(pg_catalog.>) d THEN
+            NULL;  -- the stand-in was at work
+        ELSIF clock OPERATOR(pg_catalog.>) ((d OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) %13$s::bigint)
+              OR (d OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
+            target := CASE WHEN clock OPERATOR(pg_catalog.>) (d OPERATOR(pg_catalog.>>) %1$s) THEN clock
+                      ELSE (d OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint END;
+            IF (d OPERATOR(pg_catalog.&) %12$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint
+               OR target OPERATOR(pg_catalog.>) (clock OPERATOR(pg_catalog.+) %10$s::bigint) THEN
+                NULL;  -- the lane is at START, its tick is fenced, or the next one is too far ahead
+            ELSIF (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.<>) (d OPERATOR(pg_catalog.>>) %9$s) THEN
+                -- the next block, so the mark is raised first. No row: one of the rare cases (point 7)
+                v := (SELECT CASE WHEN pg_catalog.setval('pgflurry.mark'::pg_catalog.regclass, b.mark)
+                                       OPERATOR(pg_catalog.>) 0::bigint
+                    THEN CASE WHEN pg_catalog.nextval('pgflurry.mark'::pg_catalog.regclass)
+                                   OPERATOR(pg_catalog.>) b.mark
+                    THEN CASE WHEN pg_catalog.setval('pgflurry.confirmed'::pg_catalog.regclass, b.mark)
+                                   OPERATOR(pg_catalog.>) 0::bigint
+                    THEN CASE WHEN pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)  -- for lastval()
+                                   OPERATOR(pg_catalog.>) 0::bigint
+                    THEN pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %14$s) END END END END
+                    FROM pgflurry.mark AS m, pgflurry.closed AS c, pgflurry.namespace AS n,
+                        (SELECT ((target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.+) 2::bigint)
+                                OPERATOR(pg_catalog.<<) %8$s) AS b (mark)
+                    WHERE pg_catalog.current_setting('synchronous_standby_names')
+                          OPERATOR(pg_catalog.=) ''::pg_catalog.text
+                      AND NOT pg_catalog.pg_sequence_last_value('pgflurry.raiser'::pg_catalog.regclass)
+                          OPERATOR(pg_catalog.<>) 0::bigint
+                      AND m.log_cnt OPERATOR(pg_catalog.>) 0::bigint
+                      AND ((((d OPERATOR(pg_catalog.>>) %9$s) OPERATOR(pg_catalog.+) 2::bigint)
+                            OPERATOR(pg_catalog.<<) %8$s) OPERATOR(pg_catalog.+) 2::bigint)
+                          OPERATOR(pg_catalog.>) m.last_value
+                      AND NOT (c.last_value OPERATOR(pg_catalog.>) 0::bigint
+                               AND c.log_cnt OPERATOR(pg_catalog.>) 0::bigint)
+                      AND n.closed_at IS NULL
+                      AND %17$s::bigint OPERATOR(pg_catalog.>) target);
             ELSE
-                v := NULL;
+                v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %14$s);
             END IF;
+        ELSE
+            v := d;  -- another session has just advanced, and d is an ID
         END IF;
         RAISE SQLSTATE 'SNF00';  -- releases the lock
     EXCEPTION
         WHEN SQLSTATE 'SNF00' THEN
             NULL;
         WHEN lock_not_available THEN
-            v := NULL;
             -- Another session is advancing. The draw is unique at any time: use it unless it is too old.
-            us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
-                OPERATOR(pg_catalog.-) %3$s::double precision)
-                OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
-            IF (drawn OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
-               AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=)
-                   ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %11$s::bigint) THEN
+            clock := %3$s;
+            IF NOT clock OPERATOR(pg_catalog.>)
+                   ((drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) %11$s::bigint)
+               AND NOT (drawn OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
                 RETURN drawn;
             END IF;
     END;
@@ -611,10 +639,12 @@ BEGIN
     RETURN v;
 END $advance$
 $create$,
-        lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000,
-        start_value * 2 - 1, start_value + start_value / 2, quiet_start,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, share,
-        start_value + least(1::bigint << n.sequence_bits, start_value / 2), show);
+        lane_bits, no_id, tick, NULL,
+        start_value * 2 - 1, start_value + start_value / 2, NULL,
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, begins,
+        start_value + least(1::bigint << n.sequence_bits, start_value / 2), show,
+        -- a longer unit needs the second look at the stand-in
+        CASE WHEN unit_ms > 20 THEN 0 ELSE 1::bigint << n.timestamp_bits END);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). '
         'Takes a fresh draw of the lane, returns the one to use.';

@@ -26,6 +26,21 @@ func stopAt(t *testing.T, url string, tick int64) (pass func(tick int64)) {
 // for that. Calls go on there. Then the clock is set back, and the lane sent to START.
 func TestTheMarkCoversTheBlockThatACounterRunsOverInto(t *testing.T) {
 	t.Parallel()
+	t.Run("advance()", func(t *testing.T) {
+		const end = "::bigint)\n                                OPERATOR(pg_catalog.<<) 10) AS b (mark)"
+		theMarkCoversTheNextBlock(t, "0", "pgflurry.advance(bigint)",
+			"OPERATOR(pg_catalog.+) 2"+end, "OPERATOR(pg_catalog.+) 1"+end)
+	})
+	t.Run("advance_slowly()", func(t *testing.T) {
+		theMarkCoversTheNextBlock(t, "5", "pgflurry.advance_slowly(bigint)",
+			"'pgflurry.mark'::regclass, ((target >> block_bits) + 2)",
+			"'pgflurry.mark'::regclass, ((target >> block_bits) + 1)")
+	})
+}
+
+// theMarkCoversTheNextBlock takes the way that the raiser leads to. without is text without the guard.
+func theMarkCoversTheNextBlock(t *testing.T, raiser, function, text, without string) {
+	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	const next = (noon>>10 + 1) << 10 // first tick of the next block
@@ -33,8 +48,8 @@ func TestTheMarkCoversTheBlockThatACounterRunsOverInto(t *testing.T) {
 	again := func() (tick, last int64) {
 		pass(noon)
 		run(t, conn, fmt.Sprintf(
-			"SELECT setval('pgflurry.lane', %d), setval('pgflurry.mark', %d), nextval('pgflurry.mark')",
-			(noon-1024)<<22, noon>>10<<10))
+			"SELECT setval('pgflurry.lane', %d), setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
+				"setval('pgflurry.raiser', %s)", (noon-1024)<<22, noon>>10<<10, raiser))
 		if tick := value[int64](t, conn, "SELECT next_snowflake()") >> 22; tick != noon {
 			t.Fatalf("the function is in tick %d, not in the clock's, %d", tick, noon)
 		}
@@ -70,8 +85,7 @@ func TestTheMarkCoversTheBlockThatACounterRunsOverInto(t *testing.T) {
 	if tick, last := again(); tick <= last {
 		t.Errorf("after an ID of tick %d comes one of tick %d", last, tick)
 	}
-	rewrite(t, conn, "pgflurry.advance_slowly(bigint)", "'pgflurry.mark'::regclass, ((target >> block_bits) + 2)",
-		"'pgflurry.mark'::regclass, ((target >> block_bits) + 1)", 1)
+	rewrite(t, conn, function, text, without, 1)
 	if tick, last := again(); tick > last {
 		t.Error("without the guard nothing is noticed")
 	}

@@ -67,6 +67,30 @@ func (r drawing) tick(tick, counter int64) int64 {
 	return id >> 22
 }
 
+// lastBlock leaves the lane in the block before the clock's, with its mark as the function leaves it.
+func (r drawing) lastBlock(raiser string) {
+	r.t.Helper()
+	run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
+		"setval('pgflurry.confirmed', %[1]d), setval('pgflurry.raiser', %[2]s)", (noon>>10+1)<<10, raiser))
+}
+
+// nextBlock draws while the clock is in another block than the lane, and returns the tick.
+func (r drawing) nextBlock(raiser string) int64 {
+	r.t.Helper()
+	r.lastBlock(raiser)
+	tick := r.tick(noon-1024, 200)
+	if tick != noon {
+		r.t.Errorf("the ID has tick %d, not the clock's, %d", tick, noon)
+	}
+	return tick
+}
+
+func (r drawing) refusedInNextBlock(sqlstate string) bool {
+	r.t.Helper()
+	r.lastBlock("0")
+	return r.refused(noon-1024, 200, sqlstate)
+}
+
 // asCopy makes the database look like one that was restored from a dump.
 const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; " +
 	"CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
@@ -152,7 +176,7 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "while the lock is taken, no draw that is not an ID", in: "pgflurry.advance(bigint)",
-		text: "IF (drawn OPERATOR(pg_catalog.&) 4190208::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "IF true",
+		text: "AND NOT (drawn OPERATOR(pg_catalog.&) 4190208::bigint) OPERATOR(pg_catalog.<>) 0::bigint", without: "",
 		held: func(r drawing) bool {
 			// the clock stands still, so the lane's tick never gets old
 			run(r.t, r.conn, "SET statement_timeout = '500ms'")
@@ -161,18 +185,18 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "while the lock is taken, no draw that is old", in: "pgflurry.advance(bigint)",
-		text: "OPERATOR(pg_catalog.-) 20::bigint)", without: "OPERATOR(pg_catalog.-) 2000::bigint)",
+		text: "OPERATOR(pg_catalog.+) 20::bigint)", without: "OPERATOR(pg_catalog.+) 2000::bigint)",
 		held: func(r drawing) bool { return locked(r, func() bool { return r.tick(noon-21, 500) > noon-21 }) },
 	},
 	{
 		name: "a counter that is no ID is none", in: "pgflurry.advance(bigint)",
-		text: "OR (v OPERATOR(pg_catalog.&) 4190208::bigint)", without: "OR (v OPERATOR(pg_catalog.&) 0::bigint)",
+		text: "OR (d OPERATOR(pg_catalog.&) 4190208::bigint)", without: "OR (d OPERATOR(pg_catalog.&) 0::bigint)",
 		held: func(r drawing) bool { id, _ := r.at(noon+200, 4095); return id>>12&1023 == 0 },
 	},
 	{
 		name: "a tick above that of the draw", in: "pgflurry.advance(bigint)",
-		text:    "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 1::bigint);",
-		without: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 0::bigint);",
+		text:    "ELSE (d OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 1::bigint END;",
+		without: "ELSE (d OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 0::bigint END;",
 		held:    func(r drawing) bool { return r.tick(noon+200, 4095) > noon+200 },
 	},
 	{
@@ -180,26 +204,91 @@ var guardsOfTheShortWay = []guard{
 		// another session sends the lane back to START after this call has drawn
 		begin: `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('pgflurry.advance(bigint)'::regprocedure), 'NOWAIT;',
 			'NOWAIT; PERFORM pg_catalog.setval(''pgflurry.lane''::pg_catalog.regclass, 2097152::bigint);'); END $$`,
-		text: "(v OPERATOR(pg_catalog.&) 2097152::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "true",
+		text: "(d OPERATOR(pg_catalog.&) 2097152::bigint) OPERATOR(pg_catalog.<>) 0::bigint", without: "false",
 		held: func(r drawing) bool { return r.tick(490, 4000) > 1500 },
 	},
 	{
-		name: "not where the mark moves", in: "pgflurry.advance(bigint)",
-		text:    "AND (target OPERATOR(pg_catalog.>>) 10) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) 32)",
-		without: "",
+		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
+		text: "OR target OPERATOR(pg_catalog.>) (clock OPERATOR(pg_catalog.+) 1000::bigint)", without: "",
+		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+8000),
+		held:  func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+	},
+	{
+		name: "in the next block the mark is raised first", in: "pgflurry.advance(bigint)",
+		text: "pg_catalog.setval('pgflurry.mark'::pg_catalog.regclass, b.mark)\n" +
+			"                                       OPERATOR(pg_catalog.>) 0::bigint\n" +
+			"                    THEN CASE WHEN pg_catalog.nextval('pgflurry.mark'::pg_catalog.regclass)\n" +
+			"                                   OPERATOR(pg_catalog.>) b.mark\n",
+		without: "true THEN CASE WHEN true",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, "SELECT setval('pgflurry.mark', 0); SELECT nextval('pgflurry.mark')")
-			tick := r.tick(noon-1024, 0)
-			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.mark") > tick
+			tick := r.nextBlock("0")
+			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.mark") > tick+1024
 		},
 	},
 	{
-		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
-		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) 1000::bigint)\n" +
-			"                   OPERATOR(pg_catalog.<=) us",
-		without: "",
-		begin:   fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
-		held:    func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+		name: "a mark that a call left half raised is not gone on from", in: "pgflurry.advance(bigint)",
+		text:    "pg_catalog.nextval('pgflurry.mark'::pg_catalog.regclass)",
+		without: "pg_catalog.setval('pgflurry.mark'::pg_catalog.regclass, b.mark OPERATOR(pg_catalog.+) 1::bigint)",
+		held: func(r drawing) bool {
+			r.nextBlock("0")
+			return value[bool](r.t, r.conn, "SELECT log_cnt > 0 FROM pgflurry.mark")
+		},
+	},
+	{
+		name: "the next block is for everybody", in: "pgflurry.advance(bigint)",
+		text:    "pg_catalog.setval('pgflurry.confirmed'::pg_catalog.regclass, b.mark)",
+		without: "b.mark",
+		held: func(r drawing) bool {
+			tick := r.nextBlock("0")
+			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.confirmed") > tick+1024
+		},
+	},
+	{
+		name: "not where the mark moves and a transaction is its raiser", in: "pgflurry.advance(bigint)",
+		text: "AND NOT pg_catalog.pg_sequence_last_value('pgflurry.raiser'::pg_catalog.regclass)\n" +
+			"                          OPERATOR(pg_catalog.<>) 0::bigint", without: "",
+		held: func(r drawing) bool {
+			r.nextBlock("5")
+			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.raiser") == 0
+		},
+	},
+	{
+		name: "not where somebody else has moved the mark", in: "pgflurry.advance(bigint)",
+		text: "AND m.log_cnt OPERATOR(pg_catalog.>) 0::bigint", without: "",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), setval('pgflurry.raiser', 0)", noon))
+			return r.tick(noon-1024, 200) > noon+1000
+		},
+	},
+	{
+		name: "not where the mark is beyond the lane's blocks", in: "pgflurry.advance(bigint)",
+		text: "OPERATOR(pg_catalog.>) m.last_value", without: "OPERATOR(pg_catalog.>=) m.last_value",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
+				"setval('pgflurry.raiser', 0)", (noon>>10+1)<<10+1))
+			return r.tick(noon-1024, 200) > noon+1000
+		},
+	},
+	{
+		name: "not where the sequence says that the database is closed", in: "pgflurry.advance(bigint)",
+		begin: "SELECT setval('pgflurry.closed', 5); SELECT nextval('pgflurry.closed')",
+		text:  "AND c.log_cnt OPERATOR(pg_catalog.>) 0::bigint", without: "AND false",
+		held: func(r drawing) bool { return r.refusedInNextBlock("SNF04") },
+	},
+	{
+		name: "not where the row says that the database is closed", in: "pgflurry.advance(bigint)",
+		begin: "UPDATE pgflurry.namespace SET closed_at = now()",
+		text:  "AND n.closed_at IS NULL", without: "",
+		held: func(r drawing) bool { return r.refusedInNextBlock("SNF04") },
+	},
+	{
+		name: "not beyond the last tick", in: "pgflurry.advance(bigint)", clock: 1<<41 - 1,
+		text: "AND 2199023255552::bigint OPERATOR(pg_catalog.>) target", without: "",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
+				"setval('pgflurry.raiser', 0)", (noon>>10+1)<<10))
+			return r.refused(1<<41-1, 4095, "SNF02")
+		},
 	},
 	{
 		name: "a draw of a fenced tick is an ID for its raiser alone", in: "pgflurry.advance(bigint)",
@@ -220,8 +309,8 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a draw of a fenced tick is none when it is old", in: "pgflurry.advance(bigint)",
-		text:    "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 4::bigint) THEN\n            v :=",
-		without: "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 400::bigint) THEN\n            v :=",
+		text:    "OPERATOR(pg_catalog.+) 4::bigint) THEN\n            v :=",
+		without: "OPERATOR(pg_catalog.+) 400::bigint) THEN\n            v :=",
 		held:    func(r drawing) bool { return r.fenced("txid_current()", 1).tick(noon-6, laneStart+200) > noon-6 },
 	},
 	{

@@ -31,9 +31,11 @@ var points = []struct {
 		"pgflurry.advance(bigint)",
 		"LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;", false, toShort,
 	},
-	{"pgflurry.advance(bigint)", "v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);", false, toShort},
+	{"pgflurry.advance(bigint)", "d := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);", false, toShort},
 	{"pgflurry.advance(bigint)", "v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass,", true, toShort},
 	{"pgflurry.advance(bigint)", "RAISE SQLSTATE 'SNF00';", true, toShort},
+	{"pgflurry.advance(bigint)", "v := (SELECT CASE", true, toBlock},
+	{"pgflurry.advance(bigint)", "RAISE SQLSTATE 'SNF00';", true, toBlock},
 	{"pgflurry.advance_slowly(bigint)", "v := nextval('pgflurry.lane'::regclass);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "seconds := date_part('epoch', clock_timestamp()) - epoch;", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "seconds := date_part('epoch', clock_timestamp()) - epoch;", true, toStart},
@@ -62,11 +64,13 @@ const (
 		PERFORM setval('pgflurry.mark', ((t >> 10) + 2) << 10), nextval('pgflurry.mark'),
 			setval('pgflurry.lane', t << 22 | 4000);
 	END $$`
-	// toSlow lets the lane fall behind by more than a block, so that the mark has to move.
-	toSlow = `SELECT
+	// toSlow lets advance() leave that to advance_slowly(), as after a switch from synchronous replication.
+	toSlow = toBlock + `; SELECT setval('pgflurry.raiser', 5)`
+	// toBlock lets the lane fall behind by more than a block, so that the mark has to move.
+	toBlock = `SELECT
 			setval('pgflurry.lane', l),
 			setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10),
-			nextval('pgflurry.mark')
+			nextval('pgflurry.mark'), setval('pgflurry.raiser', 0)
 		FROM (SELECT last_value - (3000::bigint << 22) AS l FROM pgflurry.lane) AS back`
 	// toStart leaves the lane as a crash does.
 	toStart = "SELECT setval('pgflurry.lane', 2097152)"

@@ -30,8 +30,13 @@
 #define FAULTS 2        /* crashes, and sessions that are terminated */
 #endif
 
+#ifdef AT_WORK          /* The lane has used up tick 2, so that the mark rises soon. */
+#define BLOCK 0
+#define AHEAD 1
+#else
 #define BLOCK 1         /* block_bits: mark moves in blocks of two ticks */
 #define AHEAD 2         /* ticks that full ticks may drive the lane ahead of the clock */
+#endif
 #define LAG 0           /* ticks that a draw may be behind the clock */
 #define LAG_LIMIT 0     /* the same while another session advances */
 #define APART (l == STAND_IN -> 2 : 1)
@@ -47,6 +52,9 @@
 #endif
 #ifndef NO_MARK_FIRST
 #define NO_MARK_FIRST 0
+#endif
+#ifndef NO_MARK_ON_THE_WAY
+#define NO_MARK_ON_THE_WAY 0
 #endif
 #ifndef NO_START_BEYOND
 #define NO_START_BEYOND 0
@@ -90,10 +98,16 @@
 #define beyond_of(l) ((l) == STAND_IN && !NO_SHARE -> 1 : 3)
 #define is_id(l, v) (((v) & 3) < beyond_of(l))
 
+#ifdef AT_WORK
+byte last[2] = {11, START};
+byte mark[2] = {4, 0};
+byte now = 2;
+#else
 byte last[2] = START;   /* last_value of pgflurry.lane and pgflurry.lane_stand_in */
 byte mark[2];           /* pgflurry.mark and pgflurry.mark_stand_in */
-byte holder[2] = N;     /* the session that has the lock; N: none */
 byte now = 1;           /* the tick of the clock */
+#endif
+byte holder[2] = N;     /* the session that has the lock; N: none */
 byte faults = 0;
 bool killed[N];         /* the session is terminated */
 bool calling[N];
@@ -197,17 +211,17 @@ again:	{
 			fi
 		fi
 	}
-	/* sqlfuncs/next_snowflake.sql: v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass); */
+	/* sqlfuncs/next_snowflake.sql: d := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass); */
 	atomic {
 		if
 		:: NO_DRAW_UNDER_LOCK -> v = drawn
 		:: else -> nextval(LANE, v)
 		fi
 	}
-	/* sqlfuncs/next_snowflake.sql: us := ((pg_catalog.date_part('epoch'::pg_catalog.text, */
+	/* sqlfuncs/next_snowflake.sql: clock := %3$s; */
 	clock = now;
-	/* sqlfuncs/next_snowflake.sql: v := NULL;  -- the stand-in was at work */
-	/* sqlfuncs/next_snowflake.sql: -- if the lane is not at START, its tick not fenced, the mark stays, */
+	/* sqlfuncs/next_snowflake.sql: NULL;  -- the stand-in was at work */
+	/* sqlfuncs/next_snowflake.sql: NULL;  -- the lane is at START, its tick is fenced, or the next one is too far ahead */
 	atomic {
 		target = max(clock, tick_of(v) + 1 - NO_TICK_ABOVE);
 		if
@@ -219,10 +233,17 @@ again:	{
 		:: else
 		fi;
 		if
-		:: tick_of(v) != 0 && target >> BLOCK == tick_of(v) >> BLOCK && (NO_AHEAD_LIMIT || target - AHEAD <= clock)
+		:: tick_of(v) != 0 && (NO_AHEAD_LIMIT || target - AHEAD <= clock)
 		:: else -> unlock(LANE); goto slowly
 		fi
 	}
+	/* sqlfuncs/next_snowflake.sql: -- the next block, so the mark is raised first */
+	/* Some such calls go slowly: a commit waits for a standby, or something else moved the mark. */
+	if
+	:: target >> BLOCK != tick_of(v) >> BLOCK -> unlock(LANE); goto slowly
+	:: NO_MARK_ON_THE_WAY || NO_MARK_FIRST
+	:: !NO_MARK_ON_THE_WAY && !NO_MARK_FIRST -> raise_mark(tick_of(v))
+	fi;
 	/* sqlfuncs/next_snowflake.sql: v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, */
 	atomic {
 		v = target << 2 | first_of(LANE);

@@ -40,6 +40,7 @@ var (
 	clocks  = []string{"CLOCKS", "FAULTS=2", "LAST=2", "TICK=4"}
 	once    = []string{"CLOCKS", "FAULTS=1", "LAST=2", "TICK=4"}
 	order   = []string{"ORDER", "FAULTS=0", "LAST=4"}
+	atWork  = []string{"CLOCKS", "AT_WORK", "FAULTS=1", "LAST=3", "TICK=4"}
 )
 
 var plain = []search{
@@ -56,6 +57,7 @@ var plain = []search{
 	{model: function, world: longer},
 	{model: function, world: once},
 	{model: function, world: order},
+	{model: function, world: atWork},
 }
 
 const (
@@ -131,6 +133,10 @@ var broken = []search{
 	},
 	{
 		model: function, world: clocks, lacks: "NO_MARK_FIRST",
+		shows: []string{"sets lane 0 to tick 4", "is sent back to START", "sets lane 0 to tick 4", twice},
+	},
+	{
+		model: function, world: atWork, lacks: "NO_MARK_ON_THE_WAY",
 		shows: []string{"sets lane 0 to tick 4", "is sent back to START", "sets lane 0 to tick 4", twice},
 	},
 	{
