@@ -93,6 +93,9 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("workers", fmt.Sprint(n.Workers().Size()),
 		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions, n.FunctionWorker))
+	if l := n.Layout; n.FunctionWorker != 0 || l.TimestampBits+l.DatacenterBits+l.WorkerBits+l.SequenceBits < 63 {
+		t.add("lastval()", "not the ID", "after next_snowflake(): read the key of a new row by RETURNING")
+	}
 	if len(n.Foreign) > 0 {
 		t.add("foreign workers", fmt.Sprint(n.Foreign.Size()),
 			fmt.Sprintf("%v: a generator of another kind gives IDs with them", n.Foreign))

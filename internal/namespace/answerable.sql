@@ -31,7 +31,7 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
     WHERE c.castsource OPERATOR(pg_catalog.=) 20::pg_catalog.oid
       AND c.casttarget OPERATOR(pg_catalog.=) 25::pg_catalog.oid
 ), ours AS (
-    SELECT f.oid, f.schema, f.name, f.space, f.arguments
+    SELECT f.oid, f.schema, f.name, f.space, f.arguments, f.result, f.many, f.body
     FROM found AS f JOIN meant AS m
         ON m.schema OPERATOR(pg_catalog.=) f.schema AND m.name OPERATOR(pg_catalog.=) f.name AND f.plain
        AND m.arguments OPERATOR(pg_catalog.=) f.arguments AND f.many OPERATOR(pg_catalog.=) m.many
@@ -58,6 +58,16 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
     WHERE f.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
       AND NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)
       AND f.schema::pg_catalog.text OPERATOR(pg_catalog.!~) '^pg_(toast_)?temp_'
+      -- nor a clone of ours, as a schema for a tenant has it: by its text, in which a tool may have put that schema
+      AND NOT EXISTS (SELECT FROM ours AS o
+          WHERE o.schema OPERATOR(pg_catalog.=) 'public' AND o.name OPERATOR(pg_catalog.=) f.name AND f.plain
+            AND o.arguments OPERATOR(pg_catalog.=) f.arguments AND o.many OPERATOR(pg_catalog.=) f.many
+            AND o.result OPERATOR(pg_catalog.=) f.result
+            AND o.body OPERATOR(pg_catalog.=) pg_catalog.replace(f.body,
+                pg_catalog.quote_ident(f.schema) OPERATOR(pg_catalog.||) '.', 'public.')
+            AND pg_catalog.has_function_privilege('public', f.oid, 'EXECUTE')
+            AND pg_catalog.pg_has_role(f.owner, (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n
+                                                 WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'), 'MEMBER'))
 )
 SELECT m.schema, m.name,
        EXISTS (SELECT FROM ours AS o WHERE o.schema OPERATOR(pg_catalog.=) m.schema

@@ -142,6 +142,7 @@ func TestForeignWorkersAreShownToPeopleAndPrograms(t *testing.T) {
 	}
 	shown("foreign workers 33 0 to 31, 991: a generator of another kind", "migrate", "status")
 	shown("workers 1024 32 to 47 for database functions, worker 32 for this one", "migrate", "status")
+	shown("lastval() not the ID", "migrate", "status")
 	shown(`"foreign_workers": [ { "from": 0, "to": 31 }, { "from": 991, "to": 991 } ]`, "migrate", "status", "--json")
 	shown("foreign 0 to 31, 991", "namespace", "show")
 	shown("of proxies 48 to 990, 992 to 1023", "namespace", "show")

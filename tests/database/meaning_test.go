@@ -193,6 +193,17 @@ func TestAFormIsAnsweredOnlyIfAllItsNamesMeanWhatTheySeemTo(t *testing.T) {
 			session: "SET search_path = other, public",
 			lost:    "SELECT next_snowflake", why: "function other.next_snowflake()",
 		},
+		"a clone for a tenant": {
+			change: cloned, session: `SET search_path = "Tenant-1", public`,
+		},
+		"a clone for a tenant, changed": {
+			change: cloned + `; ALTER FUNCTION "Tenant-1".next_snowflake() OWNER TO pg_monitor`,
+			lost:   "SELECT next_snowflake", why: `function "Tenant-1".next_snowflake()`,
+		},
+		"a clone for a tenant, revoked": {
+			change: cloned + `; REVOKE EXECUTE ON FUNCTION "Tenant-1".next_snowflake() FROM PUBLIC`,
+			lost:   "SELECT next_snowflake", why: `function "Tenant-1".next_snowflake()`,
+		},
 		"a series: of text": {
 			change: "CREATE FUNCTION generate_series(int, text) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'",
 			lost:   "generate_series", why: "can mean function generate_series(integer,text)",
