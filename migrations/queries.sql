@@ -200,11 +200,11 @@ SELECT p.oid::regprocedure::text,
        md5(pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), ''))
 FROM pg_proc AS p
 WHERE p.pronamespace = to_regnamespace('pgflurry')
-   OR p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker',
-                    'snowflake_sequence', 'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')
-      AND p.prokind = 'f'
    OR p.pronamespace = to_regnamespace('public')
-      AND pg_get_function_sqlbody(p.oid) LIKE format('RETURN pgflurry.%I(%%', p.proname);
+      AND (p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker',
+                         'snowflake_sequence', 'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')
+           OR pg_get_function_sqlbody(p.oid) LIKE format('RETURN pgflurry.%I(%%', p.proname))
+   OR p.proname = 'next_snowflake' AND p.pronargs = 0 AND p.prokind = 'f';
 
 -- name: kept
 -- Lists names that have no alias in public, because another function has them, and that function.

@@ -120,7 +120,6 @@ DROP FUNCTION IF EXISTS pgflurry.uuidv7();
 DROP FUNCTION IF EXISTS pgflurry.uuidv7_time(uuid);
 DROP PROCEDURE IF EXISTS pgflurry.drop_public();
 DROP PROCEDURE IF EXISTS pgflurry.install_aliases();
-DROP PROCEDURE IF EXISTS pgflurry.renew_clones();
 DROP PROCEDURE IF EXISTS pgflurry.refuse_foreign();
 DROP FUNCTION IF EXISTS pgflurry.kept_names();
 DROP FUNCTION IF EXISTS pgflurry.foreign_functions();

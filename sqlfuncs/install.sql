@@ -4,6 +4,5 @@ CALL pgflurry.install_next_snowflake();
 CALL pgflurry.keep_sequences();
 CALL pgflurry.keep_guards();
 CALL pgflurry.install_decode();
-CALL pgflurry.renew_clones();
 -- Last, because an alias needs its function.
 CALL pgflurry.install_aliases();

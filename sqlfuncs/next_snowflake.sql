@@ -187,11 +187,14 @@ DECLARE
     patience        constant text := '200ms';  -- how long to wait for a lock whose holder may hang
     stand_in        boolean;
     own             text;     -- the ID space and the worker that the function is written for
+    text_of_own     constant text := '''[0-9a-f-]+''::pg_catalog.uuid, [0-9]+';
     worker          bigint;   -- the worker at its place in an ID
     flipped         bigint := 0;        -- bits that next_snowflake() has flipped in what it draws
     flip            text := '';         -- how
     result          text := 'drawn';    -- from that to its ID
     show            text := '';         -- lets lastval() be v, in a statement of a rare return
+    schemas         text[];   -- that have the function: public, and those with clones
+    home            text;     -- one of them
     tick            text;     -- the tick of the clock
     begins          text;     -- the draw that advance() starts it with
 BEGIN
@@ -650,8 +653,27 @@ $create$,
         'Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
 
-    EXECUTE format($create$
-CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint
+    -- Tools for tenants clone public with the function in it. A clone has the text of the one in public, though perhaps
+    -- another ID space or worker in it, and an owner that pgflurry trusts. It gets the new text as well.
+    schemas := ARRAY(
+        SELECT 'public'
+        UNION ALL
+        SELECT s.nspname::text
+        FROM pg_proc AS o JOIN pg_proc AS p
+            ON p.proname = o.proname AND p.oid <> o.oid AND p.pronargs = 0 AND p.prorettype = o.prorettype
+           AND p.prolang = o.prolang AND NOT p.proretset AND p.prokind = 'f'
+           AND regexp_replace(p.prosrc, text_of_own, '', 'g') = regexp_replace(o.prosrc, text_of_own, '', 'g')
+        JOIN pg_namespace AS s ON s.oid = p.pronamespace
+        WHERE o.oid = to_regprocedure('public.next_snowflake()')
+          AND pg_has_role(p.proowner, (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry'), 'MEMBER'));
+    FOREACH home IN ARRAY schemas LOOP
+        IF NOT has_schema_privilege(home, 'CREATE') THEN
+            RAISE WARNING 'role "%" may not replace the clone of next_snowflake() in schema "%"', current_user, home
+                USING HINT = 'Its owner runs "pgflurry migrate up". Until then the clone may fail with SNF03.';
+            CONTINUE;
+        END IF;
+        EXECUTE format($create$
+CREATE OR REPLACE FUNCTION %8$I.next_snowflake() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
 DECLARE
     -- one expression, so that a session asks before it draws; then it is nextval() alone
@@ -671,7 +693,8 @@ $create$,
         -- the flipped bits are not part of the time
         extract(epoch FROM n.epoch + n.unit * (1 + lag))
             - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6),
-        no_id, result, flip, flipped, own);
+        no_id, result, flip, flipped, own, home);
+    END LOOP;
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
         '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): '
         'unique, greater than all IDs this function gave before. Volatile; works as a DEFAULT. '

@@ -10,8 +10,6 @@
 --    little is repaired, and one that was replaced is not. The owner matters because CREATE OR REPLACE keeps it.
 --    Otherwise another role could create a function with that text beforehand, own it, and replace it later. Then its
 --    callers would run that role's code.
---    A schema for each tenant is often made as a clone of public. A clone of the function is known in the same way, and
---    is made anew with the original: it has the worker in its text.
 --
 --  * The other functions live in schema pgflurry. Those of IDs have an alias in public. All that applications call have
 --    one if the operator has asked for it (functions_in_public.sql).
@@ -150,38 +148,6 @@ END $fn$;
 COMMENT ON PROCEDURE pgflurry.install_aliases() IS
 'Makes the aliases in public, except for names that another function of the database has. '
 'May be run again at any time.';
-
-CREATE OR REPLACE PROCEDURE pgflurry.renew_clones()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
-DECLARE
-    clone record;
-    begins constant text := 'CREATE OR REPLACE FUNCTION public.';
-BEGIN
-    FOR clone IN
-        SELECT p.oid::regprocedure AS signature, n.nspname AS schema, pg_get_functiondef(o.oid) AS definition,
-               has_schema_privilege(n.oid, 'CREATE') AND pg_has_role(p.proowner, 'USAGE') AS possible
-        FROM pgflurry.snowflake_family() AS f
-        JOIN pg_proc AS o ON o.oid = to_regprocedure('public.' || f.function)
-        JOIN pg_proc AS p ON p.proname = o.proname AND p.proargtypes = o.proargtypes AND p.proretset = o.proretset
-            AND p.prorettype = o.prorettype AND p.oid <> o.oid AND p.prosrc <> o.prosrc
-        JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE strpos(replace(p.prosrc, quote_ident(n.nspname) || '.', 'public.'), f.mark) > 0
-          AND pg_has_role(p.proowner, (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry'), 'MEMBER')
-          AND NOT starts_with(n.nspname, 'pg_')
-        ORDER BY 1
-    LOOP
-        IF clone.possible THEN
-            EXECUTE format('CREATE OR REPLACE FUNCTION %I.%s', clone.schema,
-                substr(clone.definition, length(begins) + 1));
-        ELSE
-            RAISE WARNING 'role % may not replace function %: its owner runs "pgflurry migrate up"',
-                current_user, clone.signature;
-        END IF;
-    END LOOP;
-END $fn$;
-COMMENT ON PROCEDURE pgflurry.renew_clones() IS
-'Replaces clones of the functions of public in other schemas, as tools for tenants make them, '
-'by what public has now. They are known by their text and their owner.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.drop_public()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$

@@ -7,6 +7,8 @@ const (
 	HAProxy   = "HAProxy"
 	Nextval   = "nextval"
 	Redis     = "Redis INCR"
+	// Floor is nextval in a PL/pgSQL function with the rights of its owner, which does nothing else.
+	Floor = "nextval in an empty function"
 	// Limit is the program in C that answers fixed bytes, with the fewest system calls.
 	Limit = "the least, in C"
 	// ClockReading is one reading of the monotonic clock: no ID with a time can be made without one. It is the base for

@@ -211,6 +211,7 @@ func (b Targets) inserts(p *trial.Plan) error {
 		b.pgbench(p, trial.WithClients(inserted, clients, "rows", insertWorkload),
 			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
 			scripted{report.Nextval, "pgbench/insert_bigserial.sql", false},
+			scripted{report.Floor, "pgbench/insert_least.sql", false},
 			scripted{inDatabase, "pgbench/insert_snowflake.sql", false})
 	}
 	return nil
@@ -220,6 +221,7 @@ func (b Targets) bulk(p *trial.Plan) error {
 	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", bulkWorkload),
 		driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
 		scripted{report.Nextval, "pgbench/bulk_nextval.sql", false},
+		scripted{report.Floor, "pgbench/bulk_least.sql", false},
 		scripted{inDatabase, "pgbench/bulk_snowflake.sql", false})
 	return nil
 }

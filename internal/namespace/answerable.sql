@@ -46,6 +46,19 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
                       WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
                         AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
                         AND d.objid OPERATOR(pg_catalog.=) f.oid AND called.schema OPERATOR(pg_catalog.=) 'pgflurry'))
+), clones AS (
+    -- tools for tenants clone public with ours in it, and may put the other schema into the text
+    SELECT f.oid, f.schema, f.name, f.body OPERATOR(pg_catalog.=) o.body AS same
+    FROM found AS f JOIN ours AS o
+        ON o.schema OPERATOR(pg_catalog.=) 'public' AND o.name OPERATOR(pg_catalog.=) f.name AND f.plain
+       AND o.arguments OPERATOR(pg_catalog.=) f.arguments AND o.many OPERATOR(pg_catalog.=) f.many
+       AND o.result OPERATOR(pg_catalog.=) f.result
+       AND (f.body OPERATOR(pg_catalog.=) o.body
+            OR f.body OPERATOR(pg_catalog.=) pg_catalog.replace(o.body, 'public.next_snowflake()',
+                pg_catalog.quote_ident(f.schema) OPERATOR(pg_catalog.||) '.next_snowflake()'))
+    WHERE f.oid OPERATOR(pg_catalog.<>) o.oid AND pg_catalog.has_function_privilege('public', f.oid, 'EXECUTE')
+      AND pg_catalog.pg_has_role(f.owner, (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n
+                                           WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'), 'MEMBER')
 ), others AS (
     -- not what came with PostgreSQL. It looks for nothing in temporary schemas, but for types of the session's own
     SELECT f.schema, f.name,
@@ -58,16 +71,10 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
     WHERE f.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
       AND NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)
       AND f.schema::pg_catalog.text OPERATOR(pg_catalog.!~) '^pg_(toast_)?temp_'
-      -- nor a clone of ours, as a schema for a tenant has it: by its text, in which a tool may have put that schema
-      AND NOT EXISTS (SELECT FROM ours AS o
-          WHERE o.schema OPERATOR(pg_catalog.=) 'public' AND o.name OPERATOR(pg_catalog.=) f.name AND f.plain
-            AND o.arguments OPERATOR(pg_catalog.=) f.arguments AND o.many OPERATOR(pg_catalog.=) f.many
-            AND o.result OPERATOR(pg_catalog.=) f.result
-            AND o.body OPERATOR(pg_catalog.=) pg_catalog.replace(f.body,
-                pg_catalog.quote_ident(f.schema) OPERATOR(pg_catalog.||) '.', 'public.')
-            AND pg_catalog.has_function_privilege('public', f.oid, 'EXECUTE')
-            AND pg_catalog.pg_has_role(f.owner, (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n
-                                                 WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'), 'MEMBER'))
+      AND NOT EXISTS (SELECT FROM clones AS c WHERE c.oid OPERATOR(pg_catalog.=) f.oid
+          -- one that names its own schema calls a clone there, too
+          AND (c.same OR EXISTS (SELECT FROM clones AS called WHERE called.schema OPERATOR(pg_catalog.=) c.schema
+                                 AND called.name OPERATOR(pg_catalog.=) 'next_snowflake')))
 )
 SELECT m.schema, m.name,
        EXISTS (SELECT FROM ours AS o WHERE o.schema OPERATOR(pg_catalog.=) m.schema

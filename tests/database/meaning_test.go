@@ -198,11 +198,21 @@ func TestAFormIsAnsweredOnlyIfAllItsNamesMeanWhatTheySeemTo(t *testing.T) {
 		},
 		"a clone for a tenant, changed": {
 			change: cloned + `; ALTER FUNCTION "Tenant-1".next_snowflake() OWNER TO pg_monitor`,
-			lost:   "SELECT next_snowflake", why: `function "Tenant-1".next_snowflake()`,
+			lost:   "SELECT next_snowflake|FROM next_snowflakes", why: `function "Tenant-1".next_snowflake()`,
+		},
+		"a clone of many for a tenant, over another one": {
+			change: strings.Replace(cloned, "EXECUTE", "CREATE FUNCTION \"Tenant-1\".next_snowflake() "+
+				"RETURNS bigint LANGUAGE sql AS 'SELECT 42::bigint'; PERFORM", 1),
+			session: `SET search_path = "Tenant-1", public`,
+			lost:    "SELECT next_snowflake|FROM next_snowflakes", why: `function "Tenant-1".next_snowflake()`,
+		},
+		"a clone for a tenant whose schema has a part of another's name": {
+			change:  strings.ReplaceAll(cloned, `"Tenant-1"`, "catalog"),
+			session: "SET search_path = catalog, public",
 		},
 		"a clone for a tenant, revoked": {
 			change: cloned + `; REVOKE EXECUTE ON FUNCTION "Tenant-1".next_snowflake() FROM PUBLIC`,
-			lost:   "SELECT next_snowflake", why: `function "Tenant-1".next_snowflake()`,
+			lost:   "SELECT next_snowflake|FROM next_snowflakes", why: `function "Tenant-1".next_snowflake()`,
 		},
 		"a series: of text": {
 			change: "CREATE FUNCTION generate_series(int, text) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'",

@@ -27,8 +27,9 @@ beside the one that it is to beat, and says which targets are reached:
   cpu        processor time of the servers for one ID, asked by fixed bytes from one plain socket: the proxy, to
              Redis INCR
   batch      next_snowflakes(1000) through the proxy, to what the layout allows
-  insert     one row a transaction with pgbench, 1 and 16 clients: DEFAULT next_snowflake(), to bigserial
-  bulk       100,000 in one statement with pgbench: the function in the database, to nextval
+  insert     one row a transaction with pgbench, 1 and 16 clients: DEFAULT next_snowflake(), to its floor, the same
+             with nextval in an empty function, and beside bigserial
+  bulk       100,000 in one statement with pgbench: the function in the database, to nextval, beside that floor
   idle       what a second proxy, without clients, writes to the database
 
 The contenders take turns in every round. The command prints the targets with the figure and its
@@ -46,7 +47,7 @@ func targets(workloads []string, clients []int) subject {
 		report: report.Report{
 			Kind: report.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ","),
 		},
-		bases:   []string{report.Nextval, report.Redis, report.Limit},
+		bases:   []string{report.Nextval, report.Redis, report.Limit, report.Floor},
 		drivers: []string{pgx},
 		needs:   suites.Targets{Workloads: workloads}.Needs(),
 		verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict {

@@ -1,0 +1,1 @@
+INSERT INTO pgflurry_bench.by_least (payload) VALUES ('x');
