@@ -75,6 +75,28 @@ func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
 	}
 }
 
+func TestThePageOfTheConfigurationHasEveryCommand(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if cmd.Name() == "completion" { // below the table
+			continue
+		}
+		row := regexp.MustCompile("(?m)^\\| `" + cmd.CommandPath() + "\\b ?([^`]*)`").FindStringSubmatch(string(page))
+		if row == nil {
+			t.Errorf("the table of commands lacks %s", cmd.CommandPath())
+			continue
+		}
+		for _, sub := range cmd.Commands() {
+			if !slices.Contains(strings.Split(row[1], `\|`), sub.Name()) {
+				t.Errorf("the table of commands lacks %s", sub.CommandPath())
+			}
+		}
+	}
+}
+
 func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
 	const path = "../../deploy/pgflurry.toml"
 	if text, err := said(t, "serve", "--config", path, "--check-config"); err != nil {

@@ -112,8 +112,9 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 			"restored or reseeded (%s)", wholeSeconds(state.GateOpens), closedBy(state.GateBy)))
 	}
 	if state.JoinsClosed {
-		t.add("joins", "closed", `the database was failed over, restarted, restored or reseeded: let every database `+
-			`that joined join again, then run "pgflurry migrate up --joins-complete"`)
+		t.add("joins", "closed", `matters only where other databases share this ID space: the server was started, `+
+			`failed over or restored; let each that ever joined join again, then run "pgflurry migrate up `+
+			`--joins-complete"`)
 	}
 }
 

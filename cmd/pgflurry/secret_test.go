@@ -38,10 +38,9 @@ func said(t *testing.T, args ...string) (string, error) {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
-	root.SetArgs(args)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // for a command that is not refused
 	defer cancel()
-	err := root.ExecuteContext(ctx)
+	_, err := execute(ctx, root, args)
 	if err != nil {
 		out.WriteString(complaint(err))
 	}

@@ -12,6 +12,7 @@ import (
 func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 	for line, want := range map[string]struct{ says, help string }{
 		"sideways":             {`"sideways" is no command of "pgflurry"`, "pgflurry --help"},
+		"migrate sql --help":   {`"sql" is no command of "pgflurry migrate"`, "pgflurry migrate --help"},
 		"workers sideways":     {`"sideways" is no command of "pgflurry workers"`, "pgflurry workers --help"},
 		"serve extra":          {`"pgflurry serve" takes no arguments, but was given "extra"`, "pgflurry serve --help"},
 		"migrate up extra":     {`takes no arguments, but was given "extra"`, "pgflurry migrate up --help"},
@@ -35,10 +36,9 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 		"decode --wrong": {"unknown flag: --wrong", "pgflurry decode --help"},
 	} {
 		root := newRoot()
-		root.SetArgs(strings.Fields(line))
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
-		err := root.ExecuteContext(t.Context())
+		_, err := execute(t.Context(), root, strings.Fields(line))
 		if err == nil || !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: %v, want an error that says %s", line, err, want.says)
 			continue
