@@ -151,8 +151,30 @@ func restartDetail(state migrations.State) string {
 	return "no worker is granted for so long after a start of the server, which may have forgotten some"
 }
 
+// whatItIs says in words what a database is.
+func whatItIs(state migrations.State) string {
+	n := state.Namespace
+	switch {
+	case n == nil:
+		return "has no ID space yet."
+	case state.Copied != "":
+		return "is a copy, and gives no IDs."
+	case state.Closed:
+		return "was closed for good, and gives no IDs."
+	}
+	what := "is the home of an ID space"
+	if n.Home != "" {
+		what = "shares the ID space at home in " + n.Home
+	}
+	return fmt.Sprintf("%s: layout %v since %s, worker %d for its function.", what, n.Layout,
+		n.Layout.Epoch.UTC().Format(time.DateOnly), n.FunctionWorker)
+}
+
 // printState writes the table and the warnings for people.
 func printState(w io.Writer, state migrations.State) error {
+	if _, err := fmt.Fprintf(w, "Database %q %s\n\n", state.Database, whatItIs(state)); err != nil {
+		return err
+	}
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
 	}
