@@ -196,7 +196,7 @@ DECLARE
     schemas         text[];   -- that have the function: public, and those with clones
     home            text;     -- one of them
     tick            text;     -- the tick of the clock
-    begins          text;     -- the draw that advance() starts it with
+    begins          text;     -- the draw that a tick begins with
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     lane_bits := 63 - n.timestamp_bits;
@@ -572,7 +572,7 @@ BEGIN
               AND NOT %3$s OPERATOR(pg_catalog.>)
                   ((drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) %13$s::bigint) THEN
             v := drawn OPERATOR(pg_catalog.-) %12$s::bigint;
-            %16$s
+            %7$s
             RETURN v;
         END IF;
         RETURN pgflurry.advance_slowly(drawn);
@@ -616,7 +616,7 @@ BEGIN
                       AND NOT (c.last_value OPERATOR(pg_catalog.>) 0::bigint
                                AND c.log_cnt OPERATOR(pg_catalog.>) 0::bigint)
                       AND n.closed_at IS NULL
-                      AND %17$s::bigint OPERATOR(pg_catalog.>) target);
+                      AND %4$s::bigint OPERATOR(pg_catalog.>) target);
             ELSE
                 v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %14$s);
             END IF;
@@ -642,12 +642,12 @@ BEGIN
     RETURN v;
 END $advance$
 $create$,
-        lane_bits, no_id, tick, NULL,
-        start_value * 2 - 1, start_value + start_value / 2, NULL,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, begins,
-        start_value + least(1::bigint << n.sequence_bits, start_value / 2), show,
+        lane_bits, no_id, tick,
         -- a longer unit needs the second look at the stand-in
-        CASE WHEN unit_ms > 20 THEN 0 ELSE 1::bigint << n.timestamp_bits END);
+        CASE WHEN unit_ms > 20 THEN 0 ELSE 1::bigint << n.timestamp_bits END,
+        start_value * 2 - 1, start_value + start_value / 2, show,
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, begins,
+        start_value + least(1::bigint << n.sequence_bits, start_value / 2));
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). '
         'Takes a fresh draw of the lane, returns the one to use.';
