@@ -21,7 +21,7 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	out := t.TempDir()
 	said := measured(t, command(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s"))
 	r := read(t, out)
-	figures, verdicts := 7+2+3+1+4+2+1, 4+1+2+1+1+2+1+1
+	figures, verdicts := 7+2+3+1+6+3+1, 4+1+2+1+1+2+1+1
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_REDIS") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)
