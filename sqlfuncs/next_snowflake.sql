@@ -193,8 +193,8 @@ DECLARE
     flip            text := '';         -- how
     result          text := 'drawn';    -- from that to its ID
     show            text := '';         -- lets lastval() be v, in a statement of a rare return
-    schemas         text[];   -- that have the function: public, and those with clones
-    home            text;     -- one of them
+    home            text;     -- a schema that has the function: public, or one with a clone
+    possible        boolean;  -- it may be replaced there
     tick            text;     -- the tick of the clock
     begins          text;     -- the draw that a tick begins with
 BEGIN
@@ -396,10 +396,9 @@ BEGIN
                     END IF;
                     v := target << lane_bits | first;
                     -- A tick entered by the clock begins anywhere, so that a quiet database does not give only even
-                    -- IDs. By a hash, because callers that wake with the millisecond see few different microseconds.
-                    -- Not by random(), whose sequence belongs to the session.
+                    -- IDs. By a hash of the tick, and not by random(), whose sequence belongs to the session.
                     IF NOT used_up THEN
-                        v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & 9223372036854775807) %% room;
+                        v := v + (hashint8extended(target, 0) & 9223372036854775807) %% room;
                     END IF;
                     -- First the tick is shown, with a counter that is no ID. Then comes a look at the other lane. Of
                     -- two sessions that start ticks in both lanes, one at least sees the other's.
@@ -655,19 +654,19 @@ $create$,
 
     -- Tools for tenants clone public with the function in it. A clone has the text of the one in public, though perhaps
     -- another ID space or worker in it, and an owner that pgflurry trusts. It gets the new text as well.
-    schemas := ARRAY(
-        SELECT 'public'
+    FOR home, possible IN
+        SELECT 'public', true
         UNION ALL
-        SELECT s.nspname::text
+        SELECT s.nspname, has_schema_privilege(s.oid, 'CREATE') AND pg_has_role(p.proowner, 'USAGE')
         FROM pg_proc AS o JOIN pg_proc AS p
             ON p.proname = o.proname AND p.oid <> o.oid AND p.pronargs = 0 AND p.prorettype = o.prorettype
            AND p.prolang = o.prolang AND NOT p.proretset AND p.prokind = 'f'
            AND regexp_replace(p.prosrc, text_of_own, '', 'g') = regexp_replace(o.prosrc, text_of_own, '', 'g')
         JOIN pg_namespace AS s ON s.oid = p.pronamespace
         WHERE o.oid = to_regprocedure('public.next_snowflake()')
-          AND pg_has_role(p.proowner, (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry'), 'MEMBER'));
-    FOREACH home IN ARRAY schemas LOOP
-        IF NOT has_schema_privilege(home, 'CREATE') THEN
+          AND pg_has_role(p.proowner, (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry'), 'MEMBER')
+    LOOP
+        IF NOT possible THEN
             RAISE WARNING 'role "%" may not replace the clone of next_snowflake() in schema "%"', current_user, home
                 USING HINT = 'Its owner runs "pgflurry migrate up". Until then the clone may fail with SNF03.';
             CONTINUE;

@@ -236,6 +236,10 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	if err != nil || state.Pending() || state.Unchecked != "" {
 		t.Errorf("status as the owner: %+v, %v", state, err)
 	}
+	// a clone that a superuser has made: the owner may make functions there, and not replace this one
+	server.Exec(t, url, cloned+`; GRANT CREATE ON SCHEMA "Tenant-1" TO only_owner`)
+	up(t, owner, migrations.Settings{})
+	server.Exec(t, url, `DROP SCHEMA "Tenant-1" CASCADE`)
 	stranger := role(t, url, "no_owner")
 	server.Exec(t, url, "GRANT CREATE ON SCHEMA public TO no_owner")
 	says(t, migrations.Up(within(t), stranger, migrations.Settings{}), `belongs to role "only_owner"`)
