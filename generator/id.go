@@ -37,8 +37,8 @@ func (l Layout) Decode(id int64) (Parts, error) {
 	if id < 0 {
 		return Parts{}, negative(id)
 	}
-	if have := bits.Len64(uint64(id)); have > l.bits() {
-		return Parts{}, fmt.Errorf("%d has %d bits; an ID of layout %v has at most %d", id, have, l, l.bits())
+	if have := bits.Len64(uint64(id)); have > l.Bits() {
+		return Parts{}, fmt.Errorf("%d has %d bits; an ID of layout %v has at most %d", id, have, l, l.Bits())
 	}
 	tick := id >> l.tickShift()
 	worker := int(id>>l.SequenceBits) & (l.Workers() - 1)

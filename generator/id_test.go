@@ -99,7 +99,7 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 			return
 		}
 		p, err := l.Decode(id)
-		if fits := id >= 0 && id>>l.bits() == 0; fits != (err == nil) {
+		if fits := id >= 0 && id>>l.Bits() == 0; fits != (err == nil) {
 			t.Fatalf("%v: %d: fits %t, %v", l, id, fits, err)
 		}
 		if err != nil {

@@ -116,10 +116,10 @@ func (l Layout) Validate() error {
 		return fmt.Errorf("layout %v has %d datacenter bits and %d worker bits, together %d; there may be %d",
 			l, l.DatacenterBits, l.WorkerBits, both, maxDatacenterAndWorkerBits)
 	}
-	if l.bits() > idBits {
+	if l.Bits() > idBits {
 		return fmt.Errorf("layout %v needs %d timestamp + %d datacenter + %d worker + %d sequence = %d bits; "+
 			"an ID has %d",
-			l, l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, l.bits(), idBits)
+			l, l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, l.Bits(), idBits)
 	}
 	if l.Unit < time.Millisecond || l.Unit > time.Second || l.Unit%time.Millisecond != 0 {
 		return fmt.Errorf("unit %v is not a whole number of milliseconds from 1ms to 1s", l.Unit)
@@ -208,8 +208,8 @@ func (l Layout) Time(tick int64) time.Time {
 	return time.UnixMilli(l.Epoch.UnixMilli() + tick*l.Unit.Milliseconds()).UTC()
 }
 
-// bits returns how many of an ID's bits the layout uses.
-func (l Layout) bits() int {
+// Bits returns how many of the 63 bits of an ID the layout uses.
+func (l Layout) Bits() int {
 	return l.TimestampBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
 }
 

@@ -87,7 +87,7 @@ func TestEachIDIsReadFromEachOfItsForms(t *testing.T) {
 	layouts := []Layout{DefaultLayout(), javascript(t)}
 	rapid.Check(t, func(t *rapid.T) {
 		layout := rapid.SampledFrom(layouts).Draw(t, "layout")
-		id := anyID(t) >> (idBits - layout.bits())
+		id := anyID(t) >> (idBits - layout.Bits())
 		plain, checked := texts(t, id)
 		for _, text := range []string{strconv.FormatInt(id, 10), plain, checked} {
 			// An ambiguous text is refused, and never read as another ID.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/logs"
-
-	"github.com/spf13/cobra"
 )
 
 func main() {

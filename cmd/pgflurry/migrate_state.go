@@ -93,7 +93,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("workers", fmt.Sprint(n.Workers().Size()),
 		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions, n.FunctionWorker))
-	if l := n.Layout; n.FunctionWorker != 0 || l.TimestampBits+l.DatacenterBits+l.WorkerBits+l.SequenceBits < 63 {
+	if n.FunctionWorker != 0 || n.Layout.Bits() < 63 { // as in install_next_snowflake()
 		t.add("lastval()", "not the ID", "after next_snowflake(): read the key of a new row by RETURNING")
 	}
 	if len(n.Foreign) > 0 {

@@ -10,6 +10,8 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
     ('pgflurry', 'next_segments', '25 20', 20, true, 'pgflurry[.]take_segment'),
     ('public', 'next_segment', '25', 20, false, '^RETURN (pgflurry[.])?next_segment[(]tag[)]$'),  -- aliases
     ('public', 'next_segments', '25 20', 20, true, '^RETURN (pgflurry[.])?next_segments[(]tag, n[)]$')
+), home (owner) AS (
+    SELECT n.nspowner FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'
 ), found AS (
     SELECT n.nspname AS schema, p.proname AS name, p.oid, p.pronamespace AS space, p.proowner AS owner,
            p.proargtypes::pg_catalog.text AS arguments, p.prorettype AS result, p.proretset AS many,
@@ -37,8 +39,7 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
        AND m.arguments OPERATOR(pg_catalog.=) f.arguments AND f.many OPERATOR(pg_catalog.=) m.many
        AND m.result::pg_catalog.oid OPERATOR(pg_catalog.=) f.result AND f.body OPERATOR(pg_catalog.~) m.body
     WHERE (f.schema OPERATOR(pg_catalog.=) 'pg_catalog'
-           OR pg_catalog.pg_has_role(f.owner, (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n
-                                               WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'), 'MEMBER'))
+           OR pg_catalog.pg_has_role(f.owner, (SELECT owner FROM home), 'MEMBER'))
       -- the text of an alias may leave the schema out, by the search_path of this session
       AND (pg_catalog.left(f.body, 7) OPERATOR(pg_catalog.<>) 'RETURN '
            OR EXISTS (SELECT FROM pg_catalog.pg_depend AS d
@@ -57,8 +58,7 @@ WITH meant (schema, name, arguments, result, many, body) AS (VALUES
             OR f.body OPERATOR(pg_catalog.=) pg_catalog.replace(o.body, 'public.next_snowflake()',
                 pg_catalog.quote_ident(f.schema) OPERATOR(pg_catalog.||) '.next_snowflake()'))
     WHERE f.oid OPERATOR(pg_catalog.<>) o.oid AND pg_catalog.has_function_privilege('public', f.oid, 'EXECUTE')
-      AND pg_catalog.pg_has_role(f.owner, (SELECT n.nspowner FROM pg_catalog.pg_namespace AS n
-                                           WHERE n.nspname OPERATOR(pg_catalog.=) 'pgflurry'), 'MEMBER')
+      AND pg_catalog.pg_has_role(f.owner, (SELECT owner FROM home), 'MEMBER')
 ), others AS (
     -- not what came with PostgreSQL. It looks for nothing in temporary schemas, but for types of the session's own
     SELECT f.schema, f.name,

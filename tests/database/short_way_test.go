@@ -264,8 +264,8 @@ var guardsOfTheShortWay = []guard{
 		name: "not where the mark is beyond the lane's blocks", in: "pgflurry.advance(bigint)",
 		text: "OPERATOR(pg_catalog.>) m.last_value", without: "OPERATOR(pg_catalog.>=) m.last_value",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
-				"setval('pgflurry.raiser', 0)", (noon>>10+1)<<10+1))
+			r.lastBlock("0")
+			run(r.t, r.conn, "SELECT nextval('pgflurry.mark')")
 			return r.tick(noon-1024, 200) > noon+1000
 		},
 	},
@@ -285,8 +285,7 @@ var guardsOfTheShortWay = []guard{
 		name: "not beyond the last tick", in: "pgflurry.advance(bigint)", clock: 1<<41 - 1,
 		text: "AND 2199023255552::bigint OPERATOR(pg_catalog.>) target", without: "",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
-				"setval('pgflurry.raiser', 0)", (noon>>10+1)<<10))
+			r.lastBlock("0")
 			return r.refused(1<<41-1, 4095, "SNF02")
 		},
 	},
