@@ -85,8 +85,12 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 		p.MariaDB.Missing = "mariadbd and mariadb-install-db are not installed"
 		return nil
 	}
-	data := filepath.Join(p.Folder, "mariadb")
-	common := []string{"--no-defaults", "--datadir=" + data}
+	data, temporary := filepath.Join(p.Folder, "mariadb"), filepath.Join(p.Folder, "mariadb.tmp")
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		return err
+	}
+	// At its start a server removes the temporary tables of each other server in its temporary folder.
+	common := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + temporary}
 	if os.Geteuid() == 0 {
 		common = append(common, "--user=root") // as root it refuses to start otherwise
 	}
