@@ -10,7 +10,7 @@
 //
 //	statistics         median, quartiles and mean of a set of figures
 //	trial              contenders take turns at workloads, and each turn gives a sample
-//	report             samples become figures and verdicts, tables and files; two runs are compared
+//	report             samples become figures and verdicts, tables and files
 //	driver             clients that load a server: pgbench, pgx, go-redis, go-sql-driver, fixed bytes
 //	servers            PostgreSQL, the servers in front of it, Redis and MariaDB: started here, or given by URLs
 //	suites             what the commands run, insert, proxy, connections and targets measure

@@ -54,23 +54,50 @@ type PgbenchRun struct {
 	Mode    string // how queries are sent: simple, extended or prepared
 	Clients int
 	Each    int64 // operations in one execution
+	// Settle, in whole seconds, is added in front of the turn. It is left out of the speed, but its operations are
+	// counted, since processor time is measured from the start.
+	Settle time.Duration
+	// Draws is how often a client executes the script before it leaves. Clients come and leave until the turn is over.
+	// 0 means that every client stays through the turn.
+	Draws int
 }
 
-// Against makes a turn of the run, in whole seconds. Every client keeps one connection through the run. pgbench
-// connects within its run and does not report when. So the same clients run once each right before: that is the count's
-// Opening.
+// Against makes a turn of the run, in whole seconds. pgbench connects within its run and does not report when. So the
+// same clients run once each right before: that is the count's Opening.
 func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
+	if r.Draws > 0 {
+		return p.anew(r, target)
+	}
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--transactions", "1") })
+		once := r
+		once.Settle = 0
+		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, once, target, "--transactions", "1") })
 		if err != nil {
 			return trial.Count{}, err
 		}
-		seconds := strconv.Itoa(int(d / time.Second))
-		count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--time", seconds) })
+		limit := []string{"--time", strconv.Itoa(int((r.Settle + d) / time.Second))}
+		if r.Settle > 0 {
+			limit = append(limit, "--progress", "1")
+		}
+		count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
 		if len(opening.Spent) > 0 {
 			count.Opening = &trial.Opening{Operations: opening.Operations, CPU: opening.Spent}
 		}
 		return count, err
+	}
+}
+
+// anew makes a turn of clients that connect, execute the script a few times and leave. The time to connect is left out.
+func (p *Pgbench) anew(r PgbenchRun, target string) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		return measure(func() (all trial.Count, err error) {
+			for until := time.Now().Add(d); err == nil && (all.Operations == 0 || time.Now().Before(until)); {
+				var once trial.Count
+				once, err = p.run(ctx, r, target, "--transactions", strconv.Itoa(r.Draws))
+				all.Operations, all.Elapsed = all.Operations+once.Operations, all.Elapsed+once.Elapsed
+			}
+			return all, err
+		})
 	}
 }
 
@@ -91,7 +118,7 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 		return trial.Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err,
 			lastLine(complaints.String()))
 	}
-	count, err := readPgbench(out.String())
+	count, err := readPgbench(out.String(), complaints.String(), r.Settle)
 	if err != nil {
 		return trial.Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
 	}
@@ -103,10 +130,12 @@ var (
 	transactionsLine = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
 	failedLine       = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
 	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
+	progressLine     = regexp.MustCompile(`(?m)^progress: ([0-9.]+) s, ([0-9.]+) tps`)
 )
 
-// readPgbench parses executions and time from the output of pgbench 14 or newer.
-func readPgbench(out string) (trial.Count, error) {
+// readPgbench parses executions and time from the output of pgbench 14 or newer. The time is that of the speed after
+// the run has settled, which the lines of progress have.
+func readPgbench(out, progress string, settle time.Duration) (trial.Count, error) {
 	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
 	if transactions == nil || tps == nil {
 		return trial.Count{}, fmt.Errorf("pgbench's result is not understood: %q", out)
@@ -116,6 +145,9 @@ func readPgbench(out string) (trial.Count, error) {
 	}
 	n, err := strconv.ParseInt(transactions[1], 10, 64)
 	perSecond, err2 := strconv.ParseFloat(tps[1], 64)
+	if settle > 0 {
+		perSecond, err2 = settled(progress, settle)
+	}
 	if err := errors.Join(err, err2); err != nil {
 		return trial.Count{}, err
 	}
@@ -123,6 +155,28 @@ func readPgbench(out string) (trial.Count, error) {
 		return trial.Count{}, trial.ErrNothingDone
 	}
 	return trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
+}
+
+// settled is the mean speed after so much time.
+func settled(progress string, after time.Duration) (perSecond float64, err error) {
+	var executions, from, last float64
+	for _, line := range progressLine.FindAllStringSubmatch(progress, -1) {
+		at, err := strconv.ParseFloat(line[1], 64)
+		tps, err2 := strconv.ParseFloat(line[2], 64)
+		if err := errors.Join(err, err2); err != nil {
+			return 0, err
+		}
+		if last < after.Seconds() {
+			from = at
+		} else {
+			executions += tps * (at - last)
+		}
+		last = at
+	}
+	if last <= from {
+		return 0, fmt.Errorf("pgbench printed no progress after %v: %q", after, progress)
+	}
+	return executions / (last - from), nil
 }
 
 func lastLine(s string) string {

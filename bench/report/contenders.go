@@ -7,6 +7,8 @@ const (
 	HAProxy   = "HAProxy"
 	Nextval   = "nextval"
 	Redis     = "Redis INCR"
+	// Unlogged is nextval of a sequence whose draws never wait for the disk.
+	Unlogged = "nextval, unlogged sequence"
 	// Floor is nextval in a PL/pgSQL function with the rights of its owner, which does nothing else.
 	Floor = "nextval in an empty function"
 	// Limit is the program in C that answers fixed bytes, with the fewest system calls.

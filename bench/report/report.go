@@ -32,7 +32,7 @@ type Report struct {
 	Settings map[string]string `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Machine  Machine           `json:"machine"`
-	// Quick marks a quick look, with few sources and short turns. No other run is compared with it.
+	// Quick marks a quick look, with few sources and short turns.
 	Quick bool `json:"quick,omitempty"`
 	// Summary says in a sentence what was found; may be empty.
 	Summary string `json:"summary,omitempty"`

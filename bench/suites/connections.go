@@ -55,6 +55,7 @@ var connected = []source{
 	{"nextval", report.Nextval, "nextval.sql", fromPostgres},
 	{"nextval-pgbouncer", pooledNextval, "nextval.sql", fromPooler},
 	redisIncr,
+	{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
 	{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
 	{"snowflake-id-database", unbacked, "next_snowflake.sql", fromIDDatabase},
 }

@@ -16,9 +16,9 @@ func TestAConnectionIsMeasuredAtEveryServerThatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// five sources: memory, and two numbers of clients that connect and two that draw; four sources beside others, for
+	// six sources: memory, and two numbers of clients that connect and two that draw; five sources beside others, for
 	// three numbers
-	if want := 5*(1+2+2) + 4*3; len(plan.Trials) != want {
+	if want := 6*(1+2+2) + 5*3; len(plan.Trials) != want {
 		t.Errorf("%d trials; expected %d", len(plan.Trials), want)
 	}
 	for _, one := range plan.Trials {

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the SQL
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +18,7 @@ import (
 // The workloads of the targets, as in --workloads, besides pipelinedWorkload.
 const (
 	SingleWorkload = "single"
+	coldWorkload   = "cold"
 	cpuWorkload    = "cpu"
 	batchWorkload  = "batch"
 	insertWorkload = "insert"
@@ -26,11 +28,12 @@ const (
 
 // TargetWorkloads are all workloads, in order.
 var TargetWorkloads = []string{
-	SingleWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload, idleWorkload,
+	SingleWorkload, coldWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload, idleWorkload,
 }
 
 // Names that the tables and TargetVerdicts share.
 const (
+	cold       = "20 of each new session, prepared"
 	fixedBytes = "one per round trip, fixed bytes"
 	inserted   = "one row per INSERT, prepared"
 	bulk       = "100,000 per statement, prepared"
@@ -40,6 +43,11 @@ const (
 	fixedSimple   = proxied + ": Query"
 
 	bulkSize = 100_000
+
+	// The first draw of a session prepares what later ones use. With coldClients that takes seconds together.
+	coldClients = 64
+	coldDraws   = 20
+	coldFor     = 5 * time.Second
 )
 
 // insertClients are the numbers of clients that insert rows.
@@ -96,7 +104,7 @@ func (b Targets) NotRun() (all []string) {
 func (b Targets) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	add := map[string]func(*trial.Plan) error{
-		SingleWorkload: b.single, pipelinedWorkload: b.pipelined, cpuWorkload: b.cpu, batchWorkload: b.batch,
+		SingleWorkload: b.single, coldWorkload: b.cold, pipelinedWorkload: b.pipelined, cpuWorkload: b.cpu, batchWorkload: b.batch,
 		insertWorkload: b.inserts, bulkWorkload: b.bulk, idleWorkload: b.idle,
 	}
 	for _, workload := range b.Workloads {
@@ -139,22 +147,35 @@ func (b Targets) trial(p *trial.Plan, w trial.Workload, name string, proxy bool,
 	p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: name, Through: proxy, Run: turn})
 }
 
+// drawn are the contenders of single IDs.
+var drawn = []scripted{
+	{report.Nextval, "sources/nextval.sql", false},
+	{proxied, "sources/next_snowflake.sql", true},
+	{inDatabase, "sources/next_snowflake.sql", false},
+	{report.Unlogged, "pgbench/nextval_unlogged.sql", false},
+}
+
 func (b Targets) single(p *trial.Plan) error {
-	nextval, through := scripted{report.Nextval, "sources/nextval.sql", false},
-		scripted{proxied, "sources/next_snowflake.sql", true}
-	function := scripted{inDatabase, "sources/next_snowflake.sql", false}
-	for _, clients := range b.Clients {
-		w, run := trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload),
-			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}
-		b.pgbench(p, w, run, nextval, through, function)
-		b.limit(p, w, run)
+	for _, mode := range []struct {
+		task, name string
+		contenders []scripted
+	}{{singlePrepared, "prepared", drawn}, {singleSimple, "simple", drawn[:2]}} {
+		for _, clients := range b.Clients {
+			run := driver.PgbenchRun{Mode: mode.name, Clients: clients, Each: 1}
+			if clients >= coldClients {
+				run.Settle = coldFor
+			}
+			w := trial.WithClients(mode.task, clients, "IDs", SingleWorkload)
+			b.pgbench(p, w, run, mode.contenders...)
+			b.limit(p, w, run)
+		}
 	}
-	for _, clients := range b.Clients {
-		w, run := trial.WithClients(singleSimple, clients, "IDs", SingleWorkload),
-			driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}
-		b.pgbench(p, w, run, nextval, through)
-		b.limit(p, w, run)
-	}
+	return nil
+}
+
+func (b Targets) cold(p *trial.Plan) error {
+	b.pgbench(p, trial.WithClients(cold, coldClients, "IDs", coldWorkload),
+		driver.PgbenchRun{Mode: "prepared", Clients: coldClients, Each: 1, Draws: coldDraws}, drawn...)
 	return nil
 }
 

@@ -15,6 +15,7 @@ var (
 )
 
 const (
+	coldToNextval      = 0.4
 	pipelinedToNextval = 5.0
 	cpuToRedis         = 0.95
 	singleToLimit      = 0.95
@@ -60,6 +61,10 @@ func verdictOf(f report.Figure) (report.Verdict, bool) {
 	case f.Contender == proxied && single:
 		target, has := singleToNextval[f.Clients]
 		return report.AtLeast(f.Workload+": proxy to `nextval`", toNextval, target), has && compared
+	case f.Task == cold && f.Contender == inDatabase:
+		return report.AtLeast(f.Workload+": function in the database to `nextval`", toNextval, coldToNextval), compared
+	case f.Task == cold:
+		return report.Verdict{}, false
 	case f.Contender == proxied:
 		return report.AtLeast(f.Workload+": proxy to `nextval`", toNextval, pipelinedToNextval), compared
 	case f.Task == fixedBytes:

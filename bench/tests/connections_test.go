@@ -16,10 +16,10 @@ func TestTheBenchmarkOfConnectionsReportsEveryServer(t *testing.T) {
 		verdicts int
 		rows     []string
 	}{
-		"memory,connect": {map[string]int{"": 3 * 3, "Redis": 3, "PgBouncer": 3}, 1, []string{
+		"memory,connect": {map[string]int{"": 4 * 3, "Redis": 3, "PgBouncer": 3}, 1, []string{
 			"| connections that stay idle | KiB of memory, each |", "| connect with a password, 1 client | p50, ms |",
 		}},
-		"single,beside": {map[string]int{"": 3 + 3*3, "Redis": 1, "PgBouncer": 1 + 3}, 6, []string{
+		"single,beside": {map[string]int{"": 4 + 4*3, "Redis": 1, "PgBouncer": 1 + 3}, 6, []string{
 			"| one per round trip, simple, 2 clients | IDs per second |",
 			"| one per round trip, beside clients that draw 10,000 a statement, 8 clients | p50, ms |",
 		}},

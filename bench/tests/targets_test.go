@@ -13,7 +13,7 @@ import (
 // connectBefore are the workloads without pgbench.
 var connectBefore = map[string]bool{
 	"one per round trip, fixed bytes, 1 client": true, "1,000 per statement, prepared, 1 client": true,
-	"a proxy without clients": true,
+	"a proxy without clients": true, "20 of each new session, prepared, 64 clients": true,
 }
 
 func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	out := t.TempDir()
 	said := measured(t, command(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s"))
 	r := read(t, out)
-	figures, verdicts := 7+2+3+1+6+3+1, 4+1+2+1+1+2+1+1
+	figures, verdicts := 8+4+2+3+1+6+3+1, 4+1+1+2+1+1+2+1+1
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_REDIS") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)

@@ -42,7 +42,6 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newInsert())
 	root.AddCommand(newInprocess())
 	root.AddCommand(newConnections())
-	root.AddCommand(newRedraw())
 	return root
 }
 

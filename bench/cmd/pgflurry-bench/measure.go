@@ -33,8 +33,6 @@ type measurement struct {
 	warmUp   time.Duration
 	seed     uint64
 	step     time.Duration   // of the driver: duration is a multiple of it
-	compare  string          // results.json of an older run; empty: none
-	older    *report.Report  // that run, after it was read
 	running  servers.Servers // given by URLs; none if PostgreSQL has no URL
 }
 
@@ -67,8 +65,6 @@ func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f.StringVar(&m.out, "out", "",
 		"folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.StringVar(&m.compare, "compare", "",
-		"results.json of an older run of this command; the end then shows what changed by more than chance")
 	f.Uint64Var(&m.seed, "seed", 0, "seed for the order of the turns (default: a random one, which is printed)")
 }
 
@@ -139,9 +135,6 @@ func (m *measurement) takesResults() error {
 // run measures and writes. It writes finished results even after a failure or an interrupt.
 func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
 	what.report.Settings = m.settings(what)
-	if err := m.readOlder(&what.report); err != nil {
-		return err
-	}
 	if err := m.takesResults(); err != nil {
 		return err
 	}
@@ -163,21 +156,12 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	if err != nil {
 		return err
 	}
-	if m.older != nil {
-		if err := m.older.Shares(plan.Trials); err != nil {
-			return fmt.Errorf("--compare %s: %w", m.compare, err)
-		}
-	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
 	job := console.Job{
 		Plan: plan, Report: r, Bases: what.bases, Verdicts: what.verdicts, Summary: what.summary, Out: m.out,
 		Screen: screenOf(out),
 	}
-	err = job.Run(ctx, out, progress)
-	if len(r.Samples) == 0 {
-		return err
-	}
-	return errors.Join(err, m.writeChanges(r, out))
+	return job.Run(ctx, out, progress)
 }
 
 // start returns the given servers, or starts private ones. end is never nil.

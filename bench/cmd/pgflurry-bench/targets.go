@@ -22,7 +22,10 @@ beside the one that it is to beat, and says which targets are reached:
 
   single     one ID a round trip, prepared and simple, with pgbench, for each number of --clients: next_snowflake
              through the proxy and (prepared) by the function in the database, to nextval in PostgreSQL. With a C
-             compiler the proxy is also compared with the program that does the least: it answers fixed bytes
+             compiler the proxy is also compared with the program that does the least: it answers fixed bytes. Beside
+             them stands nextval of an unlogged sequence. From 64 clients on, turns begin with five seconds that do not
+             count, in which every session draws for the first time
+  cold       64 new sessions that draw 20 IDs each and leave, again and again: the function, to nextval
   pipelined  50 a round trip with pgbench, 8 clients: the proxy, to nextval in PostgreSQL
   cpu        processor time of the servers for one ID, asked by fixed bytes from one plain socket: the proxy, to
              Redis INCR
@@ -38,7 +41,7 @@ Ctrl-C ends the run early and still writes what is finished. Nothing stays runni
 		Example: `  pgflurry-bench targets --out results-targets
   pgflurry-bench targets --duration 1s
   pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,
-	}, suites.TargetWorkloads, suites.SingleWorkload, usualClients, 4*time.Second, time.Second, targets)
+	}, suites.TargetWorkloads, suites.SingleWorkload, usualClients, 5*time.Second, time.Second, targets)
 }
 
 // targets is the subject of the command of that name.

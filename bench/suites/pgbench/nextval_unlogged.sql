@@ -1,0 +1,1 @@
+SELECT nextval('pgflurry_bench.least');
