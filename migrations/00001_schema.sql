@@ -150,10 +150,10 @@ COMMENT ON COLUMN pgflurry.namespace.new_server IS
 'What happens on a server that is not known. warn: it is told. '
 'refuse: no proxy gets a worker, and the function gives no ID, until the operator says what the database is.';
 COMMENT ON COLUMN pgflurry.namespace.generation IS
-'Rises when an operator says what this database is (--moved, --new-namespace, reseed, close). '
+'Rises when an operator says what this database is (move, separate, reseed, close). '
 'A restore in place changes nothing else for sure.';
 COMMENT ON COLUMN pgflurry.namespace.closed_at IS
-'When "pgflurry close" closed the database; NULL: it is not closed.';
+'When "pgflurry namespace close" closed the database; NULL: it is not closed.';
 COMMENT ON COLUMN pgflurry.namespace.system_identifier IS
 'Server cluster this row was written in; NULL where the server does not tell. '
 'A copy of the database carries the row but is not that cluster.';
@@ -323,7 +323,7 @@ REVOKE ALL ON pgflurry.function_lock, pgflurry.function_lock_stand_in FROM PUBLI
 -- A sequence, because a draw must see it whatever its snapshot is, and because its setting survives a crash.
 CREATE SEQUENCE pgflurry.closed AS bigint MINVALUE 0 START 0 CACHE 1 NO CYCLE;
 COMMENT ON SEQUENCE pgflurry.closed IS
-'0: the database is open. Otherwise "pgflurry close" has closed it for good, at this generation of its namespace row.';
+'0: the database is open. Else "pgflurry namespace close" has closed it, at this generation of its namespace row.';
 
 -- What a step of the server's clock did to next_snowflake(): see pgflurry.snowflake_clock().
 -- Sequences, because a count must survive the rollback of the call that failed.

@@ -21,6 +21,7 @@ const lockKey int64 = 0x7067666c75727279
 // A database is the session of a run with one database: where its writes go. What a step knows it gets as an argument.
 type database struct {
 	conn     *pgx.Conn
+	given    given
 	facts    facts    // as of open, or of lock
 	warnings []string // of the server, since the last call of acknowledged or certain
 }
@@ -37,7 +38,7 @@ func open(ctx context.Context, url string) (*database, error) {
 	if settings.RuntimeParams["application_name"] == "" {
 		settings.RuntimeParams["application_name"] = "pgflurry migrate"
 	}
-	d := new(database)
+	d := &database{given: givenAs(url)}
 	settings.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		d.warnings = append(d.warnings, fmt.Sprintf("%s: %s", n.Severity, n.Message))
 	}

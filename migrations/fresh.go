@@ -29,7 +29,7 @@ func takeFreshWorker(ctx context.Context, d *database, h *home, version string) 
 	case present.Home == "":
 		h = &home{database: d, row: present}
 	case h == nil:
-		return refuse("Add --join with the URL of that database.", "the workers of database %q are in %s",
+		return refuse("Add --home with the URL of that database.", "the workers of database %q are in %s",
 			present.Database, present.Home)
 	}
 	c, err := h.claim(ctx, d.applicant(version))

@@ -31,9 +31,9 @@ func newestID(ctx context.Context, d *database, s Settings) (*int64, error) {
 	case len(s.AfterTables) == 0:
 		return highest, nil
 	case highest == nil:
-		return nil, contradicts("Name a column that has IDs, or give the highest one: --after-id ID. "+
-			"If there are none at all, leave --after-table out.",
-			"--after-table names columns without an ID: %s", strings.Join(s.AfterTables, ", "))
+		return nil, contradicts("Name a column that has IDs, or give the highest one. If there are none at all, "+
+			"leave --after-id out.",
+			"--after-id names columns without an ID: %s", strings.Join(s.AfterTables, ", "))
 	case of != "":
 		s.say(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
 	}
@@ -50,7 +50,7 @@ func namedColumn(ctx context.Context, d *database, name string) (column, error) 
 	const advice = `Give SCHEMA.TABLE.COLUMN as in SQL: app.orders.id. ` +
 		`A name with upper case needs double quotes: app."Orders".id.`
 	no := func(format string, values ...any) (column, error) {
-		return column{}, contradicts(advice, "--after-table %s: "+format, append([]any{name}, values...)...)
+		return column{}, contradicts(advice, "--after-id %s: "+format, append([]any{name}, values...)...)
 	}
 	var parts []string
 	var schema, table, bigint bool
@@ -60,13 +60,13 @@ func namedColumn(ctx context.Context, d *database, name string) (column, error) 
 		return no("%s", said.Message)
 	}
 	if err != nil {
-		return column{}, failed("looking for the column of --after-table", err)
+		return column{}, failed("looking for the column of --after-id", err)
 	}
 	switch {
 	case len(parts) > 3:
 		return column{}, contradicts("Read the highest ID in each other database, and give the highest of all: "+
 			"--after-id ID.",
-			"--after-table %s has %d parts: only tables of database %q can be read, not those of another one",
+			"--after-id %s has %d parts: only tables of database %q can be read, not those of another one",
 			name, len(parts), d.facts.database)
 	case len(parts) < 3:
 		return no("it has %d of the parts schema, table, column", len(parts))
@@ -79,7 +79,7 @@ func namedColumn(ctx context.Context, d *database, name string) (column, error) 
 	case !bigint:
 		return column{}, contradicts("If its values are IDs all the same, read the highest one, and give it: "+
 			"--after-id ID.",
-			"--after-table %s: the column is of type %s; expected bigint", name, *kind)
+			"--after-id %s: the column is of type %s; expected bigint", name, *kind)
 	}
 	return column{parts[0], parts[1], parts[2]}, nil
 }

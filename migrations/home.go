@@ -22,25 +22,25 @@ type home struct {
 func openHome(ctx context.Context, url string) (*home, error) {
 	d, err := open(ctx, url)
 	if err != nil {
-		return nil, fmt.Errorf("--join: %w", err)
+		return nil, fmt.Errorf("--home: %w", err)
 	}
 	row, err := namespace.Read(ctx, d.conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
 			err = fault.WithKind(fault.NotInPlace, refuse(
-				`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--join: %s", why))
+				`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--home: %s", why))
 		} else if row.Home != "" {
-			err = contradicts("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s",
+			err = contradicts("Give the URL of its home.", "--home: database %q has no worker rows, they are in %s",
 				row.Database, row.Home)
 		}
 	}
 	if err == nil && row.Closed {
 		err = fault.WithKind(fault.NotInPlace, refuse("Give the URL of the database that has taken its place.",
-			"--join: database %q was closed for good, and records no join any more", row.Database))
+			"--home: database %q was closed for good, and records no join any more", row.Database))
 	}
 	if err == nil && row.Disposable {
 		err = refuse("Make the namespace of the other database by itself, with --disposable.",
-			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
+			"--home: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
 		err = d.facts.notNewer(ctx, d.conn, namespace.Revision)
@@ -60,11 +60,11 @@ type claim struct {
 }
 
 // An applicant is a database that wants a worker, as the home's row names it.
-type applicant struct{ database, address, version string }
+type applicant struct{ database, address, version, url string }
 
 // applicant is the database of this session, migrated by a version of the program.
 func (d *database) applicant(version string) applicant {
-	return applicant{d.facts.database, d.address(), version}
+	return applicant{d.facts.database, d.address(), version, d.given.or("URL")}
 }
 
 // claim takes a worker for another database, for good. It commits before anything uses the worker. If a later step
@@ -96,8 +96,8 @@ func (h *home) claim(ctx context.Context, by applicant) (claim, error) {
 		return claim{}, refuse("Give the URL of the database that has taken its place.",
 			"%s is closed for good, and gives no worker", h.address())
 	case !complete:
-		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
-Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
+		return claim{}, refuse(`On each that ever joined run: pgflurry namespace join --database URL --home HOME
+Then say that all of them stand in the home's rows: pgflurry namespace set --database HOME --joins-complete`,
 			"%s was failed over, restarted, restored or reseeded since it gave its last worker, "+
 				"and may have forgotten a database that joined; it knows: %s",
 			h.address(), holders)
@@ -114,11 +114,15 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 }
 
 // copiedOrMoved is the hint for a worker that was claimed from another address.
-const copiedOrMoved = `If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
-  pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
+func (h *home) copiedOrMoved(by applicant) string {
+	return fmt.Sprintf(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
+  pgflurry namespace join --database %[1]s --home %[2]s --copy
+      it gets a worker of its own
 If this is the same database and only its address has changed, or the original is gone for good and no other copy has
-taken its place, run this, which writes the new address down
-  pgflurry migrate up --database URL --join HOME --moved --no-other-draws`
+taken its place, run
+  pgflurry namespace move --database %[1]s --home %[2]s --no-other-draws
+      the home writes the new address down`, by.url, h.given.or("HOME"))
+}
 
 // reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
@@ -145,7 +149,7 @@ func (h *home) reclaim(
 	case !ours:
 		return "", true, nil
 	case !here:
-		return "", false, refuse(copiedOrMoved,
+		return "", false, refuse(h.copiedOrMoved(by),
 			"worker %d was claimed by database %q at %s on %s, and this database is at %s",
 			worker, node, from, at.UTC().Format(time.DateTime), by.address)
 	}

@@ -10,7 +10,7 @@ import (
 // joinNew makes an empty database another one of the namespace.
 func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	if err := sameSpace(s, h.row); err != nil {
-		return fmt.Errorf("--join: %w", err)
+		return fmt.Errorf("--home: %w", err)
 	}
 	layout, err := s.layout(h.row.Layout)
 	if err != nil {

@@ -19,10 +19,10 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 	original := "" // its name, if it is on this server
 	switch {
 	case present.Home != "" && h == nil:
-		return refuse("Add --join with the URL of that database: its rows say whose the worker is.",
+		return refuse("Add --home with the URL of that database: its rows say whose the worker is.",
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
 	case present.Home == "" && h != nil:
-		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
+		return refuse("Leave --home out if the original is gone for good. If it lives: pgflurry namespace join.",
 			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
 			present.Database)
 	case why != "" || present.Closed || present.NewServer != "":
@@ -62,8 +62,8 @@ func originalEnded(ctx context.Context, d *database, s Settings, present namespa
 	}
 	if name != "" {
 		if row, err := rowOf(ctx, d.conn, name); err != nil || !row.Closed {
-			return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry close\" on it. "+
-				"If both shall give IDs, use --join to share one ID space, or --new-namespace.",
+			return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry namespace close\" on it. "+
+				"If both shall give IDs: \"pgflurry namespace join\", or separate.",
 				pgx.Identifier{name}.Sanitize()),
 				"database %q has not moved: its original, database %q (oid %d), still exists on this server, "+
 					"and is not closed", d.facts.database, name, oid)
@@ -82,7 +82,7 @@ func originalEnded(ctx context.Context, d *database, s Settings, present namespa
 		return "", nil
 	}
 	return "", fault.WithKind(fault.NotInPlace, refuse(
-		`If its original still gives IDs, run "pgflurry close --database ORIGINAL --wait", and copy it anew after that.
+		`If its original still gives IDs, run "pgflurry namespace close --database ORIGINAL --wait". Then copy it.
 Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`,
 		"database %q %s, and nothing here shows whether another one goes on with the same IDs",
 		present.Database, what))
@@ -98,23 +98,23 @@ const (
 // the other. The one with the lower OID waits until the other has ended. The other refuses.
 func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, sql.MovedLock); err != nil {
-		return failed("taking the lock of --moved", err)
+		return failed("taking the lock of a move", err)
 	}
 	for end := time.Now().Add(patienceForMoves); ; time.Sleep(20 * time.Millisecond) {
 		var lower string
 		var higher int
 		if err := conn.QueryRow(ctx, sql.MovedElsewhere).Scan(&lower, &higher); err != nil {
-			return failed("looking for another --moved on this server", err)
+			return failed("looking for another move on this server", err)
 		}
 		switch {
 		case lower != "":
-			return refuse("Wait until that has ended. Only one copy takes the place of the original: the others use "+
-				"--join or --new-namespace.",
-				"another \"migrate up --moved\" of this ID space is under way, in database %q of this server", lower)
+			return refuse("Wait until that has ended. Only one copy takes the place of the original: the others join "+
+				"or separate.",
+				"another \"namespace move\" of this ID space is under way, in database %q of this server", lower)
 		case higher == 0:
 			return nil
 		case time.Now().After(end):
-			return refuse("Let it end, and run it again.", "another \"migrate up --moved\" of this ID space is still "+
+			return refuse("Let it end, and run it again.", "another \"namespace move\" of this ID space is still "+
 				"under way on this server after %v", patienceForMoves)
 		}
 	}
@@ -142,7 +142,7 @@ func placeTaken(ctx context.Context, d *database, s Settings, present namespace.
 				"database %q was the home of namespace %s, and was closed: another copy may have taken its place",
 				name, present.ID)
 		default:
-			return refuse("If this copy shall stay as well, use --join or --new-namespace.",
+			return refuse("If this copy shall stay as well: \"pgflurry namespace join\", or separate.",
 				"database %q is the home of namespace %s already: another copy has taken the place of the original",
 				name, present.ID)
 		}

@@ -44,11 +44,6 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
-	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 ||
-		s.RestartQuarantine != nil || s.NewServer != "" {
-		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
-			"and --joins-complete need the database: they cannot be printed")
-	}
 	layout, err := s.layout(generator.DefaultLayout())
 	if err != nil {
 		return err

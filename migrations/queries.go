@@ -18,7 +18,7 @@ var sql = queries.Read[struct {
 	Functions, Kept, Foreign                                                   string
 	Server, Clock, InstalledBy, Recorded, LastApplied                          string
 	TakeWorker, LeaveLanes, FunctionMark, BeginAtMark, UnderWay, StillUnderWay string
-	Gate, OpenGate                                                             string
+	Gate, OpenGate, Proxies                                                    string
 	Claim, Claimed, Reclaim, GiveBack                                          string
 	CreateJoined, FollowHome, FormerMark, JoinCopy, JoinsComplete, TakeClaim   string
 	Moved, Evidence, OtherDatabases, MovedLock, MovedElsewhere                 string

@@ -40,6 +40,12 @@ WHERE l.granted AND l.pid IS DISTINCT FROM pg_backend_pid()
               'pgflurry.function_lock,pgflurry.function_lock_stand_in}'::regclass[]))
 GROUP BY 1 ORDER BY min(a.xact_start);
 
+-- name: proxies
+-- Counts the proxies that hold a worker of this home.
+SELECT count(*) FROM pgflurry.worker AS w CROSS JOIN pgflurry.namespace AS n
+WHERE w.kind = 'proxy' AND w.term > 0 AND w.released_at IS NULL
+  AND n.epoch + w.reserved_until * n.unit > clock_timestamp();
+
 -- name: closing
 -- Reads whether this database is closed, and until when grants may be in use.
 -- Columns: whether it is closed, generation, since when, when the last grant is over (NULL: no proxy leases here),
@@ -464,12 +470,12 @@ WHERE datname <> current_database() AND (datallowconn OR NOT datistemplate)
 ORDER BY datname;
 
 -- name: moved_lock
--- Takes this database's lock for "migrate up --moved" of its ID space, until the transaction ends. Other databases of
+-- Takes this database's lock for "namespace move" of its ID space, until the transaction ends. Other databases of
 -- the server see it in pg_locks.
 SELECT pg_advisory_xact_lock(hashtextextended('pgflurry moved ' || n.id, 0)) FROM pgflurry.namespace AS n;
 
 -- name: moved_elsewhere
--- Reads which other databases of this server run "migrate up --moved" for the same ID space now. Columns: name of one
+-- Reads which other databases of this server run "namespace move" for the same ID space now. Columns: name of one
 -- with a lower OID than this database (empty: none), and how many have a higher one.
 SELECT coalesce(min(d.datname::text) FILTER (WHERE d.oid < here.oid), ''), count(*) FILTER (WHERE d.oid > here.oid)
 FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database, pg_database AS here, pgflurry.namespace AS n

@@ -23,7 +23,8 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 			present.Database, present.Workers(), *s.Region)
 	}
 	return contradicts("Leave --region out: the number of a region cannot change, because its IDs have it. "+
-		"In a copy of the database, --namespace FINGERPRINT beside it begins another region.",
+		"In a copy of the database \"pgflurry namespace join --region NUMBER --namespace FINGERPRINT\" begins "+
+		"another one.",
 		"database %q is region %d of namespace %s, not region %d",
 		present.Database, *present.Region, present.ID, *s.Region)
 }
@@ -33,7 +34,7 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 // its tables. The marks of the function stay, so IDs continue above those that were copied.
 func forgetRegion(ctx context.Context, d *database, s Settings, h *home) error {
 	if h != nil || s.Moved {
-		return contradicts("Choose one.", "--join and --moved leave a copy in the region of its original, "+
+		return contradicts("Choose one.", "to join or to move leaves a copy in the region of its original, "+
 			"and --region %d is another one", *s.Region)
 	}
 	return d.script(ctx, "forgetting the region that this is a copy of", sql.Forget)

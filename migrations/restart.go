@@ -30,7 +30,7 @@ func setRestart(ctx context.Context, d *database, quarantine time.Duration) erro
 		return failed("setting the quarantine after a restart", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return refuse("Run it without --join, with the URL of the home.",
+		return refuse("Run it with the URL of the home.",
 			"--restart-quarantine is the namespace's, and database %q has joined one", d.facts.database)
 	}
 	return nil

@@ -52,7 +52,7 @@ func own(
 ) (decided bool, err error) {
 	switch {
 	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
-		return false, refuse("Leave --join out.", "database %q is the home of namespace %s itself",
+		return false, refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
 		return false, refuse(`On the copy, and on no other, add --copy. `+
@@ -77,7 +77,7 @@ func own(
 	case why == "":
 		return false, rejoin(ctx, d, s, present, h)
 	case h == nil:
-		return false, refuseCopy(present, why)
+		return false, refuseCopy(ctx, d, present, why)
 	default:
 		err = joinAnew(ctx, d, h, s.Version)
 	}
@@ -117,8 +117,8 @@ func settled(ctx context.Context, d *database, h *home) error {
 // found makes the row of a new namespace, or of a namespace whose home is elsewhere.
 func found(ctx context.Context, d *database, s Settings, h *home) error {
 	anew := s.Moved && s.Space != nil && h == nil // replaces a region's database that was lost
-	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete {
-		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.",
+	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete || s.Existing {
+		return refuse("Run \"pgflurry migrate up\" for an ID space of its own, or \"pgflurry namespace join\".",
 			"database %q has no namespace yet", d.facts.database)
 	}
 	if h != nil {
@@ -195,8 +195,8 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 	}
 	s.Region = present.Region
 	if s.AfterID != nil && !s.NewNamespace {
-		return contradicts("Leave --after-id and --after-table out.",
-			"--after-id and --after-table are for a new ID space, and database %q belongs to namespace %s",
+		return contradicts("Leave --after-id out.",
+			"--after-id is for a new ID space, and database %q belongs to namespace %s",
 			d.facts.database, present.ID)
 	}
 	layout, err := s.layout(present.Layout)
@@ -229,7 +229,7 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 // foreign refuses to join another namespace than the database's own.
 func foreign(present namespace.Namespace, h *home, why string) error {
 	if why != "" {
-		return refuse("Run it with --new-namespace if the copy shall be an ID space of its own.",
+		return refuse("Run \"pgflurry namespace separate\" if the copy shall be an ID space of its own.",
 			"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
 			present.Database, present.ID, h.row.ID, h.address())
 	}
@@ -238,29 +238,50 @@ func foreign(present namespace.Namespace, h *home, why string) error {
 		present.Database, present.ID, h.row.ID, h.address())
 }
 
-// refuseCopy says what a copy can become, with the command for each choice.
-func refuseCopy(present namespace.Namespace, why string) error {
-	original, moved := "URL-OF-THE-ORIGINAL", "--moved"
-	if present.Home != "" {
-		original, moved = present.Home, "--join HOME --moved"
+// refuseCopy says what a copy is, and prints the commands that fit it.
+func refuseCopy(ctx context.Context, d *database, present namespace.Namespace, why string) error {
+	var here bool
+	var original string
+	var oid uint32
+	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&here, &original, &oid); err != nil {
+		return failed("looking for the original", err)
 	}
-	moved += " --no-other-draws"
-	another := ""
+	url, home, homeIs, closed := d.given.or("URL"), "HOME", "the original", false
+	advice := "Its function still carries the worker of the original. Run the one that is true:"
+	fits := func(command, when string) { advice += "\n  pgflurry namespace " + command + "\n      " + when }
+	switch {
+	case present.Home != "":
+		home, homeIs = d.given.at(present.Home).or("HOME"), present.Home
+	case original != "":
+		home = d.given.at(original).or("HOME")
+		row, err := rowOf(ctx, d.conn, original)
+		closed = err == nil && row.Closed
+	}
+	inPlace := here && original == "" && !present.Closed && present.NewServer == "" // as originalEnded judges
+	if !inPlace || present.Home != "" {
+		what := "it shares the ID space of the original, with a worker of its own"
+		if home == "HOME" { // the operator gave no URL, or the original is elsewhere
+			what += "; HOME is the URL of " + homeIs
+		}
+		fits("join --database "+url+" --home "+home, what)
+	}
+	fits("separate --database "+url, "it becomes an ID space of its own")
+	if original == "" || closed {
+		move := "move --database " + url
+		if present.Home != "" {
+			move += " --home " + home
+		}
+		what := "it takes the place of the original, which is closed or gone for good; no other copy does"
+		if inPlace {
+			what = "it is the original, restored in place; or takes the place of a dropped one"
+		} else {
+			move += " --no-other-draws"
+		}
+		fits(move, what)
+	}
 	if present.Region != nil {
-		another = fmt.Sprintf(`
-  pgflurry migrate up --database URL --region NUMBER --namespace FINGERPRINT
-                                                           to begin another region with these rows, with a number
-                                                           that no region has; FINGERPRINT is
-  %s`, present.Fingerprint())
+		fits(fmt.Sprintf("join --database %s --region NUMBER --namespace %s", url, present.Fingerprint()),
+			"it begins another region, with a number that no region has")
 	}
-	err := refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
-  pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker
-                                                           of its own; HOME is %s
-  pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
-  pgflurry migrate up --database URL %s
-                                                           if it takes the place of the original, which was closed
-                                                           ("pgflurry close") or is gone for good, and no other copy
-                                                           does; or is the original, restored in place%s`,
-		original, moved, another), "%s", why)
-	return fault.WithKind(fault.NotInPlace, err)
+	return fault.WithKind(fault.NotInPlace, refuse(advice, "%s", why))
 }

@@ -3,6 +3,7 @@ package migrations
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"pgflurry/generator"
@@ -57,9 +58,21 @@ type Settings struct {
 	RestartQuarantine *time.Duration
 	// what happens on a server that is not known: Warn or Refuse; "": as it is, and Warn in a new namespace
 	NewServer string
+	Existing  bool   // the namespace is there already: a database without one is refused
 	Version   string // of the program, for people who list workers
 	// gets a sentence for each extra thing that Up did or left to the operator; nil: nobody
 	Say func(sentence string)
+}
+
+// After adds what no new ID may be below: an ID, or a column with IDs, as SCHEMA.TABLE.COLUMN in SQL.
+func (s *Settings) After(idOrColumn string) {
+	id, err := strconv.ParseInt(idOrColumn, 10, 64)
+	switch {
+	case err != nil:
+		s.AfterTables = append(s.AfterTables, idOrColumn)
+	case s.AfterID == nil || *s.AfterID < id:
+		s.AfterID = &id
+	}
 }
 
 // What happens on a server that is not known: the choices of Settings.NewServer.
@@ -74,63 +87,31 @@ func (s Settings) validate() error {
 	case s.Functions != "" && s.Functions != sqlfuncs.Snowflake && s.Functions != sqlfuncs.All:
 		return refuse(fmt.Sprintf("Give %s or %s.", sqlfuncs.Snowflake, sqlfuncs.All),
 			"--functions is %q, which is no choice of functions", s.Functions)
-	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
-		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
+	case s.NewNamespace && (s.Moved || s.JoinURL != "" || s.Space != nil), s.Moved && s.Copy,
+		s.Disposable && (s.NewNamespace || s.Moved || s.JoinURL != "" || s.Space != nil):
+		return refuse("Choose one.", "these settings say two things of what the database is to become")
 	case s.AfterID != nil && *s.AfterID < 0:
 		return refuse("Give the highest ID that the database holds.",
 			"--after-id is %d, and no ID is negative", *s.AfterID)
-	case (s.AfterID != nil || len(s.AfterTables) > 0) && s.JoinURL != "":
-		return refuse("Leave --after-id and --after-table out.",
-			"--after-id and --after-table are the namespace's, and --join takes that of the home")
-	case len(s.AfterTables) > 0 && s.NewNamespace:
-		return refuse("Leave --after-table out. If a column is missed, read the highest ID and give it: --after-id ID.",
-			"--new-namespace reads the columns whose default is next_snowflake() itself, and takes no --after-table")
-	case s.Foreign != nil && s.JoinURL != "":
-		return refuse("Leave --foreign-workers out.",
-			"--foreign-workers is the ID space's, and --join takes that of the home")
-	case s.NoOtherDraws && !s.Moved:
-		return refuse("Add --moved, or leave --no-other-draws out.",
-			"--no-other-draws is for a database that takes the place of another one, or its own again")
-	case s.Moved && s.Copy:
-		return refuse("Say --moved if the original is gone for good, --copy if it lives on.",
-			"--moved and --copy exclude each other")
-	case s.Copy && !s.NewNamespace && s.JoinURL == "" && s.Space == nil:
-		return refuse("Add --join HOME to share one ID space with the original, or --new-namespace for one of its own.",
-			"--copy says that this is a copy, but not what it shall be")
-	case s.Space != nil && s.NewNamespace:
-		return refuse("Choose one.", "--new-namespace and --namespace exclude each other")
-	case s.Space != nil && s.Disposable:
-		return refuse("Leave --disposable out.",
-			"--disposable is for a new namespace, and --namespace names one that exists")
 	case s.Space != nil && s.Region == nil:
 		return refuse("Add --region with a number that no other region of the ID space has.",
 			"--namespace makes the database a region of an ID space, but --region does not say which")
 	case s.Space != nil && !s.Space.Regions:
 		return refuse("Regions begin with a new ID space: pgflurry migrate up --database URL --layout datacenter "+
-			"--region NUMBER, in another database. A database without a region joins by --join.",
+			"--region NUMBER, in another database. A database without a region joins by --home.",
 			"the ID space %s of --namespace has no regions: its home gives all workers away, "+
 				"those of region %d as well", s.Space.ID, *s.Region)
-	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
-		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
 	case s.MaxWindow != 0 && (s.MaxWindow < namespace.ShortestWindow || s.MaxWindow > namespace.LongestWindow ||
 		s.MaxWindow%time.Millisecond != 0):
 		return refuse("Give a duration such as 10m or 1h.",
 			"--max-window is %v; expected %v to %v, in whole milliseconds",
 			s.MaxWindow, namespace.ShortestWindow, namespace.LongestWindow)
-	case s.MaxWindow != 0 && s.JoinURL != "":
-		return refuse("Run it without --join, with the URL of the home.",
-			"--max-window is the namespace's, and is changed in its home")
 	case s.RestartQuarantine != nil && !mayWaitAfterRestart(*s.RestartQuarantine):
 		return refuse("Give a duration such as 0s or 2m, or default.",
 			"--restart-quarantine is %v; expected 0s to %v, in whole milliseconds",
 			*s.RestartQuarantine, longestRestart)
-	case s.RestartQuarantine != nil && s.JoinURL != "":
-		return refuse("Run it without --join, with the URL of the home.",
-			"--restart-quarantine is the namespace's, and is changed in its home")
 	case s.NewServer != "" && s.NewServer != Warn && s.NewServer != Refuse:
 		return refuse(fmt.Sprintf("Give %s or %s.", Warn, Refuse), "--new-server is %q, which is neither", s.NewServer)
-	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
-		return refuse("Run it twice: first without --fresh-worker.", "--fresh-worker goes with --join alone")
 	}
 	if s.DatabaseWorkers < 0 {
 		return refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)

@@ -20,6 +20,7 @@ type State struct {
 	Restart time.Duration
 	// Settles is the time until this home grants workers again after the start of its server; 0: it grants.
 	Settles time.Duration
+	Proxies int // that hold a worker of this home
 	// JoinsClosed: no other database can join this home, because it may have forgotten one that did.
 	JoinsClosed bool
 	// roles that may set the function's sequences, or draw from them, and so can cause duplicates
@@ -33,7 +34,7 @@ type State struct {
 	Unchecked string     // why the functions could not be compared; "": they were
 	// unlogged sequences that a failover left unreadable, so that the function fails; an Up recreates them
 	Unreadable []string
-	Closed     bool     // "pgflurry close" has closed it for good
+	Closed     bool     // "pgflurry namespace close" has closed it for good
 	WeakGuards string   // guards that are missing or do not hold in every session; "": none. An Up mends them
 	LockTables []string // locks of the function that are no views
 	GateBy     string   // who closed the gate last; "": not known

@@ -118,6 +118,9 @@ func describe(ctx context.Context, conn *pgx.Conn, row namespace.Namespace, stat
 			return err
 		}
 		state.GateOpens, state.GateBy = gate.Left, gate.By
+		if err := conn.QueryRow(ctx, sql.Proxies).Scan(&state.Proxies); err != nil {
+			return failed("counting the proxies", err)
+		}
 		if state.Restart, state.Settles, err = readRestart(ctx, conn, now); err != nil {
 			return err
 		}

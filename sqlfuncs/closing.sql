@@ -19,7 +19,7 @@ BEGIN
         OR EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.closed_at IS NOT NULL);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.is_closed() IS
-'Whether "pgflurry close" has closed this database. '
+'Whether "pgflurry namespace close" has closed this database. '
 'It is true for every statement from then on, whatever its snapshot.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.refuse_closed(what text)
@@ -56,8 +56,8 @@ BEGIN
     CALL pgflurry.begin_anew(false);
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.close_database() IS
-'Closes this database for good, as "pgflurry close" does. Draws, leases and the other ways fail with SNF04 from the '
-'commit on. Waits for open transactions that have written pgflurry''s tables. May be run again. '
+'Closes this database for good, as "pgflurry namespace close" does. Draws, leases and the other ways fail with SNF04 '
+'from the commit on. Waits for open transactions that have written pgflurry''s tables. May be run again. '
 'Error 55000 in a copy; 25006 on a standby.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.end_closing()

@@ -1,4 +1,4 @@
--- Which functions of schema pgflurry have an alias in public: the choice of "migrate up --functions". A database stores
+-- Which functions of schema pgflurry have an alias in public: a choice of "namespace set". A database stores
 -- the choice in the text of one function, and nowhere else. So each copy and each dump has it, with data or without,
 -- and logical replication cannot change it. Files fills it in: the operator's choice, or empty for none.
 
@@ -44,4 +44,4 @@ BEGIN
 END $do$;
 COMMENT ON FUNCTION pgflurry.functions_in_public() IS
 'Which functions have a name in public. snowflake: next_snowflake() and the other functions of IDs. '
-'all: the others have an alias there as well. "migrate up --functions" changes it.';
+'all: the others have an alias there as well. "namespace set --functions" changes it.';

@@ -52,7 +52,7 @@ LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn
 $fn$;
 COMMENT ON FUNCTION pgflurry.joins_are_known() IS
 'Whether every database that has joined stands in pgflurry.worker for sure. Not after a failover, a restore or a '
-'restart, until "pgflurry migrate up --joins-complete". NULL without a row.';
+'restart, until "pgflurry namespace set --joins-complete". NULL without a row.';
 
 -- PostgreSQL keeps an unlogged sequence through a clean shutdown only. Aurora keeps it through a crash, too. What the
 -- lane shows then may be older than the last draw: see "A lane that survives" in next_snowflake.sql.
@@ -168,7 +168,7 @@ BEGIN
             'it was restored without its data', current_database()
             USING ERRCODE = 'SNF03',
                   HINT = 'Run "pgflurry migrate up --database URL", which makes a new ID space, '
-                      'or with --join another database of one.';
+                      'or "pgflurry namespace join", which makes it another database of one.';
     END IF;
     why := pgflurry.why_copied();
     IF why IS NOT NULL THEN
@@ -267,7 +267,7 @@ EXCEPTION WHEN insufficient_privilege THEN
     RAISE EXCEPTION 'the highest ID of % cannot be read: %', c.relation, SQLERRM
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'Run it as a role that may read each row of it, or say which ID of all tables is the highest: '
-                  'CALL pgflurry.new_namespace(after_id => ID), or pgflurry migrate up --new-namespace --after-id ID.';
+                  'CALL pgflurry.new_namespace(after_id => ID), or pgflurry namespace separate --after-id ID.';
 END $fn$;
 COMMENT ON FUNCTION pgflurry.highest_tick() IS
 'The tick of the highest ID in the bigint columns of this database whose default is next_snowflake(); '
@@ -312,7 +312,7 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = 'No worker would be free before that. If it is no ID of this ID space, say which is the '
                       'highest: CALL pgflurry.new_namespace(after_id => ID), '
-                      'or pgflurry migrate up --new-namespace --after-id ID.';
+                      'or pgflurry namespace separate --after-id ID.';
     END IF;
     UPDATE pgflurry.namespace SET closed_at = NULL;  -- the copy was not closed; its marks may rise
     WITH before AS (
@@ -356,7 +356,7 @@ BEGIN
     CALL pgflurry.end_closing();
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.new_namespace(boolean, bigint) IS
-'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry migrate up --new-namespace" does; '
+'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry namespace separate" does; '
 'for template copies of test suites. '
 'No worker begins below after_id, the highest ID that the database holds. '
 'If it is NULL, and other databases had workers of the old space, '

@@ -8,7 +8,7 @@
 -- lock. The store must refuse a token below one that it has seen. That protects it from an owner that was paused until
 -- after the expiry.
 --
--- IDs of the function fall in one case: "migrate up --fresh-worker" leaves a worker whose IDs are far ahead of the
+-- IDs of the function fall in one case: "namespace set --fresh-worker" leaves a worker whose IDs are far ahead of the
 -- clock. That command writes into pgflurry.fencing_floor how far they got. Until the clock is there, a token is no ID.
 -- It is one more than the last token of the name, or than the floor. So tokens of one name never fall and never repeat.
 -- Two names may have equal tokens then.

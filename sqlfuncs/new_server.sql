@@ -103,4 +103,4 @@ LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn
 $fn$;
 COMMENT ON FUNCTION pgflurry.awaits_recognition() IS
 'Whether next_snowflake() waits until somebody has recognised the server since its start, by the address: '
-'a proxy or "pgflurry migrate up". Only where "migrate up --new-server refuse" was said.';
+'a proxy or "pgflurry migrate up". Only where "namespace set --new-server refuse" was said.';

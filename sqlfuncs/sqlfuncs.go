@@ -61,7 +61,7 @@ var order = [...]string{
 	"client_secret.sql",
 }
 
-// Which functions of schema pgflurry have an alias in public: the choices of "migrate up --functions".
+// Which functions of schema pgflurry have an alias in public: the choices of "namespace set --functions".
 const (
 	Snowflake = "snowflake" // those of IDs
 	All       = "all"       // whatever applications call

@@ -28,7 +28,8 @@ const (
 
 // TargetWorkloads are all workloads, in order.
 var TargetWorkloads = []string{
-	SingleWorkload, coldWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload, idleWorkload,
+	SingleWorkload, coldWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload,
+	idleWorkload,
 }
 
 // Names that the tables and TargetVerdicts share.
@@ -104,7 +105,8 @@ func (b Targets) NotRun() (all []string) {
 func (b Targets) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	add := map[string]func(*trial.Plan) error{
-		SingleWorkload: b.single, coldWorkload: b.cold, pipelinedWorkload: b.pipelined, cpuWorkload: b.cpu, batchWorkload: b.batch,
+		SingleWorkload: b.single, coldWorkload: b.cold, pipelinedWorkload: b.pipelined, cpuWorkload: b.cpu,
+		batchWorkload:  b.batch,
 		insertWorkload: b.inserts, bulkWorkload: b.bulk, idleWorkload: b.idle,
 	}
 	for _, workload := range b.Workloads {

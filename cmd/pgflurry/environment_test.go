@@ -40,8 +40,8 @@ func TestTheEnvironmentGivesFlagsThatTheCommandLineLeftAlone(t *testing.T) {
 }
 
 func TestWordsThatDecideTheIDSpaceAreNotTakenForLeftOutWhereTheyAreEmpty(t *testing.T) {
-	for _, flag := range []string{"join", "namespace"} {
-		cmd, _, err := newRoot().Find([]string{"migrate", "up"})
+	for _, flag := range []string{"home", "namespace"} {
+		cmd, _, err := newRoot().Find([]string{"namespace", "join"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +57,9 @@ func TestWordsThatDecideTheIDSpaceAreNotTakenForLeftOutWhereTheyAreEmpty(t *test
 
 func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 	for name, path := range map[string]string{
-		"PGFLURRY_MOVED": "migrate up", "PGFLURRY_NEW_NAMESPACE": "migrate up", "PGFLURRY_JOIN": "migrate up",
-		"PGFLURRY_HELD": "workers retire", "PGFLURRY_REPLACE": "clients add",
+		"PGFLURRY_COPY": "namespace separate", "PGFLURRY_HOME": "namespace join",
+		"PGFLURRY_NO_OTHER_DRAWS": "namespace move",
+		"PGFLURRY_HELD":           "workers retire", "PGFLURRY_REPLACE": "clients add",
 	} {
 		cmd, _, err := environment(t, path, name+"=true")
 		if err == nil || !strings.Contains(err.Error(), name+" is set") ||

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/internal/config"
 	"pgflurry/tests/support/prose"
 )
 
@@ -70,17 +69,6 @@ func TestHelpOfServeHasItsFlagsInGroups(t *testing.T) {
 			t.Errorf("%q stands at %d, and what comes before it at %d, in\n%s", want, next, at, help)
 		}
 		at = next
-	}
-}
-
-func TestOnlyRowsOfServeHaveGroups(t *testing.T) {
-	root := newRoot()
-	up, _, err := root.Find([]string{"migrate", "up"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if help := helpOf(t, up); !strings.Contains(help, "--max-window ") || strings.Contains(help, config.LimitsGroup) {
-		t.Errorf("--max-window is no limit on clients:\n%s", help)
 	}
 }
 

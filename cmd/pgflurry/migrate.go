@@ -9,8 +9,8 @@ func newMigrate() *cobra.Command {
 		Short: "Make, check, print or remove what pgflurry needs in a database",
 		Long: `migrate installs, checks and removes what pgflurry needs in a database. Schema pgflurry has the
 namespace, the workers, and the functions of the other ways to make an ID. Schema public has the SQL
-functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and their kin. --functions all gives
-the others, such as pgflurry.incr(key), short names in public, too.
+functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and their kin. "pgflurry namespace set
+--functions all" gives the others, such as pgflurry.incr(key), short names in public, too.
 
 migrate never overwrites or drops a function of your own in public. If yours has the name of
 next_snowflake() or its kin, up refuses. If yours has another name of pgflurry's, up makes only the

@@ -43,9 +43,6 @@ still issue IDs with it, and down cannot see that. To join again takes another o
   pgflurry migrate down --database postgres://app@localhost/shop --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connect.Parse("database", url); err != nil {
-				return err
-			}
 			var onWait func(*migrations.RestError)
 			if wait {
 				onWait = waiting(cmd.ErrOrStderr())

@@ -95,7 +95,7 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 	if n == nil {
 		return nil
 	}
-	return &namespaceJSON{
+	all := &namespaceJSON{
 		ID: n.ID, Copied: known(state.Copied), Home: known(n.Home), Disposable: n.Disposable,
 		Layout: n.Layout.String(), Epoch: timestamp(n.Layout.Epoch), Unit: n.Layout.Unit.Seconds(),
 		Region: n.Region, LastID: timestamp(n.Layout.End()), Left: state.Left.Seconds(),
@@ -105,8 +105,12 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Skew:      n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
 		Closed: state.Closed, GateBy: known(state.GateBy),
 		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
-		NewServer: known(n.NewServer), OnNewServer: onNewServer(n), Elsewhere: array(state.Elsewhere),
+		NewServer: known(n.NewServer), OnNewServer: migrations.Warn, Elsewhere: array(state.Elsewhere),
 	}
+	if n.RefusesNew {
+		all.OnNewServer = migrations.Refuse
+	}
+	return all
 }
 
 // array is never null.

@@ -8,6 +8,7 @@ import (
 
 func newMigratePrint() *cobra.Command {
 	var layout layoutFlags
+	var space string
 	var escaped bool
 	cmd := &cobra.Command{
 		Use:   "print",
@@ -23,6 +24,9 @@ a later version is the upgrade. docs/test-databases.md shows how each tool takes
 			if err != nil {
 				return err
 			}
+			if err := (&otherRegion{layout.region, space}).into(&settings); err != nil {
+				return err
+			}
 			print := migrations.Print
 			if escaped {
 				print = migrations.PrintEscaped
@@ -30,9 +34,10 @@ a later version is the upgrade. docs/test-databases.md shows how each tool takes
 			return print(cmd.OutOrStdout(), settings)
 		},
 	}
-	layout.register(cmd.Flags(), "")
+	layout.register(cmd.Flags())
+	cmd.Flags().StringVar(&space, "namespace", "", "`FINGERPRINT` of the ID space that --region belongs to, if it "+
+		"exists (default that of a new one)")
 	cmd.Flags().BoolVar(&escaped, "escaped", false, "write the block as one string without semicolons, quotes and "+
 		"comments, for tools\nthat split scripts at each semicolon")
-	layout.registerFunctions(cmd.Flags(), "")
 	return cmd
 }

@@ -41,15 +41,13 @@ func stateTable(state migrations.State) *table {
 		t.add("function "+f.Name, f.State, "")
 	}
 	for _, name := range state.Unreadable {
-		t.add("sequence pgflurry."+name, "unreadable",
-			"a failover left it so, and next_snowflake() fails with XX000: \"pgflurry migrate up\" makes it anew")
+		t.add("sequence pgflurry."+name, "unreadable", "a failover left it so, and next_snowflake() fails with XX000")
 	}
 	if state.WeakGuards != "" {
-		t.add("guards", "weak", state.WeakGuards+`: a restore has left them so; "pgflurry migrate up" mends them`)
+		t.add("guards", "weak", state.WeakGuards+": a restore has left them so")
 	}
 	for _, name := range state.LockTables {
-		t.add("view pgflurry."+name, "no view", "ANALYZE of it stops all draws; as its owner make it anew: "+
-			"CREATE VIEW pgflurry."+name+" AS SELECT 1 AS x")
+		t.add("view pgflurry."+name, "no view", "ANALYZE of it stops all draws")
 	}
 	for _, k := range state.Kept {
 		t.add("function public."+k.Name, "kept", k.Other+" is not pgflurry's: call pgflurry."+k.Name)
@@ -81,7 +79,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("namespace", status, n.ID)
 	if state.Closed {
-		t.add("closed", "for good", `"pgflurry close" was run: another database takes its place`)
+		t.add("closed", "for good", `"pgflurry namespace close" was run: another database takes its place`)
 	}
 	if n.Disposable {
 		t.add("disposable", "for tests only", "copies of this database give the same IDs")
@@ -112,9 +110,8 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 			"restored or reseeded (%s)", wholeSeconds(state.GateOpens), closedBy(state.GateBy)))
 	}
 	if state.JoinsClosed {
-		t.add("joins", "closed", `matters only where other databases share this ID space: the server was started, `+
-			`failed over or restored; let each that ever joined join again, then run "pgflurry migrate up `+
-			`--joins-complete"`)
+		t.add("joins", "closed", "the server was started, failed over or restored; it matters only where another "+
+			"database is to join")
 	}
 }
 
@@ -124,19 +121,11 @@ func (t *table) addServer(state migrations.State, n *namespace.Namespace) {
 		t.add("server", "not known", n.NewServer)
 	}
 	if n.RefusesNew {
-		t.add("on a new server", onNewServer(n), "no proxy gets a worker there, and the function gives no ID")
+		t.add("on a new server", migrations.Refuse, "no proxy gets a worker there, and the function gives no ID")
 	}
 	for _, proxy := range state.Elsewhere {
 		t.add("elsewhere", "answers", proxy+" before this server was started: if this is a copy, its original lives")
 	}
-}
-
-// onNewServer is the choice of --new-server.
-func onNewServer(n *namespace.Namespace) string {
-	if n.RefusesNew {
-		return migrations.Refuse
-	}
-	return migrations.Warn
 }
 
 // restartDetail says what a start of the server costs.
@@ -162,115 +151,79 @@ func whatItIs(state migrations.State) string {
 	case state.Closed:
 		return "was closed for good, and gives no IDs."
 	}
+	proxies := ""
 	what := "is the home of an ID space"
-	if n.Home != "" {
+	switch {
+	case n.Home != "":
 		what = "shares the ID space at home in " + n.Home
+	case state.Proxies == 1:
+		proxies = ", 1 proxy"
+	default:
+		proxies = fmt.Sprintf(", %d proxies", state.Proxies)
 	}
-	return fmt.Sprintf("%s: layout %v since %s, worker %d for its function.", what, n.Layout,
-		n.Layout.Epoch.UTC().Format(time.DateOnly), n.FunctionWorker)
+	return fmt.Sprintf("%s: layout %v since %s, worker %d for its function%s.", what, n.Layout,
+		n.Layout.Epoch.UTC().Format(time.DateOnly), n.FunctionWorker, proxies)
 }
 
-// printState writes the table and the warnings for people.
+// toDo says what the operator has to do, in whole sentences.
+func toDo(state migrations.State) (all []string) {
+	n := state.Namespace
+	if state.Pending() {
+		all = append(all, "Run: pgflurry migrate up --database URL. It adds what is missing, and mends what differs.")
+	}
+	if len(state.LockTables) > 0 {
+		all = append(all, "As the owner of schema pgflurry drop what is no view, and make it anew: "+
+			"CREATE VIEW pgflurry.NAME AS SELECT 1 AS x")
+	}
+	if n == nil {
+		return all
+	}
+	if len(state.Joined) > 0 && state.JoinsClosed {
+		all = append(all, "Before another database joins: let each that has joined run \"pgflurry namespace join\" "+
+			"again, then run: pgflurry namespace set --database URL --joins-complete")
+	}
+	if len(state.Drawers) > 0 {
+		all = append(all, "Take from each listed role the right to set pgflurry's sequences. IDs could come twice.")
+	}
+	if n.NewServer != "" && state.Copied == "" {
+		all = append(all, "The server of this database is not known: it may be a copy beside its original. "+
+			fault.NewServer.Hint)
+	}
+	if state.Left < namespace.LayoutWarning {
+		all = append(all, fmt.Sprintf("The layout ends on %s. Plan a new namespace.", timestamp(n.Layout.End())))
+	}
+	return all
+}
+
+// printState writes for people: what the database is, what to do, and the details.
 func printState(w io.Writer, state migrations.State) error {
-	if _, err := fmt.Fprintf(w, "Database %q %s\n\n", state.Database, whatItIs(state)); err != nil {
+	lines := []string{fmt.Sprintf("Database %q %s", state.Database, whatItIs(state))}
+	for _, sentence := range toDo(state) {
+		lines = append(lines, "to do: "+sentence)
+	}
+	if len(lines) == 1 && state.InPlace() {
+		lines = append(lines, "Nothing is to do.")
+	}
+	if err := printLines(w, append(lines, "")); err != nil {
 		return err
 	}
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
 	}
 	if n := state.Namespace; n != nil && (n.Home != "" || len(state.Joined) > 0) {
-		_, err := fmt.Fprintln(w, "Addresses are as the databases were named when they joined; "+
-			"a machine's name stands for its localhost or socket.")
-		if err != nil {
-			return err
-		}
-	}
-	if n := state.Namespace; n != nil && n.NewServer != "" && state.Copied == "" {
-		_, err := fmt.Fprintf(w, "warning: The server of this database is not known: it may be a copy beside its "+
-			"original. %s\n", fault.NewServer.Hint)
-		if err != nil {
-			return err
-		}
-	}
-	if state.Namespace != nil && state.Left < namespace.LayoutWarning {
-		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n",
-			timestamp(state.Namespace.Layout.End()))
-		return err
+		return printLines(w, []string{"Addresses are as the databases were named when they joined; " +
+			"a machine's name stands for its localhost or socket."})
 	}
 	return nil
-}
-
-// printDone says what the flags of up have changed. The state alone does not show that.
-func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
-	n := state.Namespace
-	if n == nil {
-		return nil
-	}
-	var done []string
-	switch {
-	case f.newNamespace:
-		done = append(done, fmt.Sprintf("this database is an ID space of its own now: namespace %s", n.ID))
-	case f.moved && state.GateOpens > 0:
-		done = append(done, fmt.Sprintf("this database is the original of its namespace now; "+
-			"no worker is granted for another %v, until old grants have ended", wholeSeconds(state.GateOpens)))
-	case f.moved:
-		done = append(done, "this database is the original of its namespace now")
-	case f.join != "":
-		done = append(done, fmt.Sprintf("this database belongs to the ID space at home in %s, "+
-			"and its function has worker %d there", n.Home, n.FunctionWorker))
-	}
-	switch f.layout.functions {
-	case sqlfuncs.Snowflake:
-		done = append(done, "public has next_snowflake() and its kin; the other functions are called with schema "+
-			"pgflurry, such as pgflurry.incr(key)")
-	case sqlfuncs.All:
-		done = append(done, "public has short names of the functions of schema pgflurry, too, such as incr(key)")
-	}
-	if f.freshWorker {
-		done = append(done, fmt.Sprintf("the function has worker %d now, and its old one is retired", n.FunctionWorker))
-	}
-	if f.joinsComplete {
-		done = append(done, fmt.Sprintf("other databases can join again; known so far: %d", len(state.Joined)))
-	}
-	if f.restart != "" {
-		done = append(done, fmt.Sprintf("after a start of the server no worker is granted for %v", state.Restart))
-	}
-	if f.newServer != "" {
-		done = append(done, "on a server that is not known: "+onNewServer(n))
-	}
-	if f.maxWindow != 0 {
-		done = append(done, windowsDone(n, state.GateOpens))
-	}
-	for _, text := range done {
-		if _, err := fmt.Fprintln(w, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// windowsDone says what the windows of a namespace cost.
-func windowsDone(n *namespace.Namespace, gate time.Duration) string {
-	said := fmt.Sprintf("proxies may reserve %v ahead (--window); a worker whose proxy crashed rests for up to %v",
-		n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
-	if n.Quarantine > migrations.QuarantineFor(n.MaxWindow, n.Skew, n.Layout.Unit) {
-		said += fmt.Sprintf("\nthe quarantine stays %v, because longer grants may be in use: "+
-			"run the same again after %v", n.Quarantine, n.Quarantine)
-	}
-	if gate > 0 {
-		said += fmt.Sprintf("\nno worker is granted for another %v, until grants that a failover or a restore "+
-			"may have forgotten have ended", wholeSeconds(gate))
-	}
-	return said
 }
 
 // takeBack is the command by which a database takes its own place, or that of its original. home is the home of one
 // that has joined.
 func takeBack(home string) string {
 	if home != "" {
-		home = " --join HOME"
+		home = " --home HOME"
 	}
-	return "pgflurry migrate up --database URL" + home + " --moved --no-other-draws"
+	return "pgflurry namespace move --database URL" + home + " --no-other-draws"
 }
 
 // inPlace is an error that says what is missing or wrong; nil if everything is in place.
@@ -294,7 +247,7 @@ func inPlace(state migrations.State) error {
 			"As the owner of schema pgflurry drop each, and make it anew: CREATE VIEW pgflurry.NAME AS SELECT 1 AS x"))
 	case state.Pending():
 		return fault.WithKind(fault.NotInPlace, fault.WithHint(errors.New("not everything is in place"),
-			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one."))
+			"Run \"pgflurry migrate up\"; or \"pgflurry namespace join\" to share another database's ID space."))
 	}
 	return fault.WithHint(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
 		"Run it on the primary, as the owner of schema pgflurry.")

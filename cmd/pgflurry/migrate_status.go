@@ -50,9 +50,6 @@ Exit codes:
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connect.Parse("database", url); err != nil {
-				return err
-			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
 				return connect.Explain(err)

@@ -41,7 +41,6 @@ func TestMigrateRefusesWhatItCannotRead(t *testing.T) {
 		"--database is missing":     {"up"},
 		"is not an instant":         {"up", "--database", "postgres://nobody", "--epoch", "yesterday"},
 		"layout \"big\" is neither": {"print", "--layout", "big"},
-		"exclude each other":        {"up", "--database", "postgres://nobody", "--moved", "--new-namespace"},
 		`"sideways" is no command`:  {"sideways"},
 	} {
 		if _, err := migrate(t, arguments...); err == nil || !strings.Contains(err.Error(), text) {
@@ -93,22 +92,9 @@ func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
 		var out bytes.Buffer
 		warns := state.Left < namespace.LayoutWarning
 		if err := printState(&out, state); err != nil ||
-			strings.Contains(out.String(), "warning: The layout ends on 2093-09-06") != warns {
+			strings.Contains(out.String(), "to do: The layout ends on 2093-09-06") != warns {
 			t.Errorf("%v, with %s left it prints\n%s", err, state.Left, out.String())
 		}
 		state.Left *= 60
-	}
-}
-
-func TestHelpSaysThatWorkersOfFunctionsAreGivenOutForGoodAndPrintReadsNoNamespace(t *testing.T) {
-	for _, command := range []string{"up", "print"} {
-		help, err := migrate(t, command, "--help")
-		if filled := strings.Join(strings.Fields(help), " "); err != nil ||
-			!strings.Contains(filled, "takes one for good. The number cannot be raised") {
-			t.Errorf("%v: the help of %s does not say that database workers are given out for good", err, command)
-		}
-		if existing := strings.Contains(help, "existing namespace"); existing != (command == "up") {
-			t.Errorf("the help of %s speaks of an existing namespace: %v", command, existing)
-		}
 	}
 }

@@ -17,14 +17,21 @@ import (
 func newNamespace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "namespace",
-		Short: "Show which ID space a database belongs to; compare the databases of one",
-		Long: `namespace shows what all databases of an ID space have in common. It says whether several databases
-may be parts of one ID space. It changes nothing. A role that "pgflurry serve" leases with may run it
-(CALL pgflurry.grant_lease).`,
+		Short: "Say which ID space a database belongs to, what it becomes, and how its settings change",
+		Long: `namespace is for the ID space of a database: its layout, its workers, and who may use them. If a
+database is a copy of another one, you say what it shall be:
+  - join: it shares the ID space of another database, with a worker of its own
+  - separate: it becomes an ID space of its own
+  - move: it takes the place of its original, which gives no IDs any more
+
+join makes an empty database part of an ID space, too. join, separate, move and set also do what
+"pgflurry migrate up" does, and need the same rights. A role that "pgflurry serve" leases with may run
+show and check (CALL pgflurry.grant_lease). They change nothing.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newNamespaceShow(), newNamespaceCheck())
+	cmd.AddCommand(newNamespaceShow(), newNamespaceCheck(), newNamespaceJoin(), newNamespaceMove(),
+		newNamespaceSeparate(), newNamespaceClose(), newNamespaceSet())
 	return cmd
 }
 

@@ -18,7 +18,7 @@ import (
 // longestCloseWait is the longest pause of close --wait before it looks and reports again.
 const longestCloseWait = 10 * time.Second
 
-func newClose() *cobra.Command {
+func newNamespaceClose() *cobra.Command {
 	var url string
 	var wait, asJSON bool
 	var patience time.Duration
@@ -39,9 +39,9 @@ says when. --wait waits for that, and says how long it still takes. Ctrl-C ends 
 database stays closed. You can run close again at any time, with --wait or without.
 
 Then make the dump, restore it on the other side, and run there:
-  pgflurry migrate up --database URL --moved --no-other-draws
+  pgflurry namespace move --database URL --no-other-draws
 The same on the closed database takes the closing back, as long as no copy has taken its place. One that
-has joined needs --join HOME as well.
+has joined needs --home URL as well.
 
 close needs the owner of schema pgflurry, and the primary. It waits for open transactions that have
 written pgflurry's tables, at most for --lock-timeout. Then it changes nothing, and names them.
@@ -49,12 +49,9 @@ written pgflurry's tables, at most for --lock-timeout. Then it changes nothing, 
 --json prints one object: database, closed, generation, closed_at, home, leases, grants_end_at,
 left_seconds.
 ` + jsonRules,
-		Example: `  pgflurry close --database postgres://app@blue/shop --wait`,
+		Example: `  pgflurry namespace close --database postgres://app@blue/shop --wait`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connect.Parse("database", url); err != nil {
-				return err
-			}
 			if patience < time.Millisecond {
 				return usageError(cmd, fmt.Errorf("--lock-timeout is %v; expected 1ms or more", patience))
 			}
@@ -127,7 +124,7 @@ func printClosing(w io.Writer, c migrations.Closing) error {
 	case c.Left > 0:
 		text += fmt.Sprintf("grants of proxies may be in use until %s, for another %v (%s)\n",
 			timestamp(*c.GrantsEnd), wholeSeconds(c.Left), leasesInUse(c))
-		next = "next: pgflurry close --database URL --wait"
+		next = "next: pgflurry namespace close --database URL --wait"
 	default:
 		text += "no grant of a proxy can be in use\n"
 	}

@@ -20,7 +20,7 @@ func newNamespaceShow() *cobra.Command {
 
 FINGERPRINT says in one text what all regions of the ID space have in common: id, layout, epoch and
 unit. It also says whether there are regions at all. With it you make another region:
-"pgflurry migrate up --region NUMBER --namespace FINGERPRINT".
+"pgflurry namespace join --region NUMBER --namespace FINGERPRINT".
 
 --json prints one object:
   fingerprint, id, layout, epoch, unit_seconds, region
@@ -46,7 +46,7 @@ unit. It also says whether there are regions at all. With it you make another re
 			defer conn.Close(cmd.Context())
 			if why, copied := seen.Copied(); copied && !asJSON {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: What follows is true of its original. "+
-					"\"pgflurry migrate up\" says what the copy can become.\n", why)
+					"\"pgflurry migrate up\" prints what fits the copy.\n", why)
 			}
 			if asJSON {
 				return printObject(cmd.OutOrStdout(), seenForJSON(seen))
@@ -64,9 +64,9 @@ func printSeen(w io.Writer, s namespace.Seen) error {
 	if err := seenTable(s).print(w, false); err != nil {
 		return err
 	}
-	purpose := "for another region (migrate up --region NUMBER --namespace FINGERPRINT)"
+	purpose := "for another region (namespace join --region NUMBER --namespace FINGERPRINT)"
 	if s.Region == nil {
-		purpose = "of an ID space without regions (another database joins it by migrate up --join URL)"
+		purpose = "of an ID space without regions (another database joins it by namespace join --home URL)"
 	}
 	_, err := fmt.Fprintf(w, "fingerprint, %s:\n%s\n", purpose, s.Fingerprint())
 	return err

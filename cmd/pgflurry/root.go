@@ -44,7 +44,6 @@ Exit codes:
 	root.AddCommand(newReload())
 	root.AddCommand(newDoctor())
 	root.AddCommand(newMigrate())
-	root.AddCommand(newClose())
 	root.AddCommand(newWorkers())
 	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())

@@ -57,7 +57,7 @@ var urlFlags = []struct{ command, flag string }{
 	{"serve --upstream 127.0.0.1:1 --listen 127.0.0.1:0", "lease-database"},
 	{"demo --listen 127.0.0.1:0", "postgres"},
 	{"migrate up", "database"},
-	{"migrate up --database postgres://u@127.0.0.1:1/d", "join"},
+	{"namespace join --database postgres://u@127.0.0.1:1/d", "home"},
 	{"migrate down", "database"},
 	{"migrate status", "database"},
 	{"workers list", "database"},
@@ -84,7 +84,7 @@ func TestNoPieceOfAPasswordIsPrintedOfAConnectionStringThatCannotBeRead(t *testi
 
 func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 	for _, c := range urlFlags {
-		if c.flag == "join" {
+		if c.flag == "home" {
 			continue // the flag consents, so only the command line may give it
 		}
 		t.Setenv(source.Variable(c.flag), broken[0])

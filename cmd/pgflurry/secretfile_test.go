@@ -69,14 +69,14 @@ func TestASecretStandsInAFileThatAVariableOrAKeyNames(t *testing.T) {
 		for _, c := range urlFlags {
 			path := strings.Join(slices.DeleteFunc(strings.Fields(c.command), func(word string) bool {
 				return !slices.Contains([]string{
-					"serve", "demo", "migrate", "up", "down", "status", "workers", "list",
+					"serve", "demo", "migrate", "namespace", "join", "up", "down", "status", "workers", "list",
 					"history", "retire", "reseed", "decode", "clients", "add", "remove", "expire",
 				}, word)
 			}), " ")
 			cmd, errs, err := environment(t, path, source.Variable(c.flag)+source.VariableOfFile+"="+secret)
-			if got := cmd.Flag(c.flag).Value.String(); c.flag != "join" && (got != url || errs != "" || err != nil) {
+			if got := cmd.Flag(c.flag).Value.String(); c.flag != "home" && (got != url || errs != "" || err != nil) {
 				t.Errorf("%s --%s: %q, %s, %v", path, c.flag, got, errs, err)
-			} else if c.flag == "join" && (got != "" || err == nil) {
+			} else if c.flag == "home" && (got != "" || err == nil) {
 				t.Errorf("consent was taken from a file: %q, %v", got, err)
 			}
 		}

@@ -189,7 +189,7 @@ func (e *joinedError) Error() string {
 // Hint is for a home that was renamed or moved since: the database keeps the address of before.
 func (e *joinedError) Hint() string {
 	return "If no database is there any more, it was renamed or moved. Then run, with its new URL: " +
-		"pgflurry migrate up --database URL --join HOME"
+		"pgflurry namespace join --database URL --home HOME"
 }
 
 // listFormat chooses the columns of the list.

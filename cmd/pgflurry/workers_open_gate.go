@@ -26,16 +26,13 @@ With --yes you confirm that no grant is in use that the rows lack. Otherwise two
 IDs. No proxy may be running that had its worker before the failover or the restore.
 
 The start of a server keeps workers back as well, and open-gate does not end that wait:
-"pgflurry migrate up --restart-quarantine" does. Run open-gate as the owner of schema pgflurry.
+"pgflurry namespace set --restart-quarantine" does. Run open-gate as the owner of schema pgflurry.
 
 --json prints an array with one object: database, opened, was_closed_by, would_have_opened_at.
 ` + jsonRules,
 		Example: `  pgflurry workers open-gate --database postgres://app@localhost/shop --yes`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connect.Parse("database", url); err != nil {
-				return err
-			}
 			act := migrations.OpenGate
 			if !yes {
 				act = migrations.LookAtGate

@@ -32,11 +32,11 @@ reserved since. reseed does this:
 
 Until then proxies finish their grants and then relay, and the function in the database gives the IDs.
 The restored table may lack databases that have joined, too. So no other one can join until you have
-run "pgflurry migrate up --joins-complete".
+run "pgflurry namespace set --joins-complete".
 
-A database that has joined has no leases. For it run "pgflurry migrate up --join HOME --moved" instead.
+A database that has joined has no leases. For it run "pgflurry namespace move --home HOME" instead.
 
-If the backup is older than the last "pgflurry migrate up --max-window", run that command again first.
+If the backup is older than the last "pgflurry namespace set --max-window", run that command again first.
 The restored table knows only the windows of its own time.
 
 Run reseed as the owner of the schema, before the first proxy connects to the restored database. It
@@ -88,7 +88,7 @@ func withHomeToReseed(
 	if joined := new(joinedError); errors.As(err, &joined) {
 		return fault.WithHint(err, fmt.Sprintf(
 			`If this database was set back, run this before anything draws; HOME is %s:
-  pgflurry migrate up --database URL --join HOME --moved
+  pgflurry namespace move --database URL --home HOME
 Its function then begins anew, and its home says whether its worker is still its own.
 If the home was set back, run reseed with the URL of the home.`, joined.home))
 	}
@@ -112,8 +112,8 @@ func confirm(cmd *cobra.Command, url string) error {
   end %d leases: those proxies finish what they have reserved, and then relay
   grant no worker to any proxy for %v; until then the function in the database gives the IDs
   rely on it that no proxy had a --window above %v since the backup; if one had, answer no, and run
-  "pgflurry migrate up --max-window" with that one first
-  let no other database join until "pgflurry migrate up --joins-complete" was run
+  "pgflurry namespace set --max-window" with that one first
+  let no other database join until "pgflurry namespace set --joins-complete" was run
 Type yes to go on: `, ns.Database, held, ns.Quarantine, ns.MaxWindow)
 		return err
 	})

@@ -61,7 +61,7 @@ var rows = map[string]Row{
 		Client: "no worker is granted…, since the lease database has just started",
 		Page:   "the server has just started…",
 		Hint: "It ends by itself: the server may have forgotten grants, and they are over by then. " +
-			`If a restart of it never forgets anything, run "pgflurry migrate up --restart-quarantine 0s".`,
+			`If a restart of it never forgets anything, run "pgflurry namespace set --restart-quarantine 0s".`,
 	},
 	Closed: {
 		Log:        "the database is closed for good",
@@ -88,9 +88,9 @@ var rows = map[string]Row{
 		Do: "Say what this database is: one that has replaced its original, another one of the original's " +
 			"ID space at home in HOME, or an ID space of its own.",
 		Commands: []string{
-			"pgflurry migrate up --moved --no-other-draws --database URL",
-			"pgflurry migrate up --join HOME --database URL",
-			"pgflurry migrate up --new-namespace --database URL",
+			"pgflurry namespace move --no-other-draws --database URL",
+			"pgflurry namespace join --home HOME --database URL",
+			"pgflurry namespace separate --database URL",
 		},
 	},
 	NoNamespace: {

@@ -129,9 +129,9 @@ func (r *Refusal) Error() string {
 			wait)
 	case r.Reason == Starting:
 		return fmt.Sprintf("no worker is granted for another %v: the server has just started, and what it may have "+
-			"forgotten must have ended; \"pgflurry migrate up --restart-quarantine\" changes how long", wait)
+			"forgotten must have ended; \"pgflurry namespace set --restart-quarantine\" changes how long", wait)
 	case r.Reason == Closed:
-		return `no worker is granted: the database was closed for good with "pgflurry close"`
+		return `no worker is granted: the database was closed for good with "pgflurry namespace close"`
 	case r.Reason == Copy:
 		return `no worker is granted: the database is a copy or was restored; ` +
 			`run "pgflurry migrate up --database URL" on it, which says how to go on`

@@ -63,7 +63,7 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Decision, e
 	case n.ID != wantID:
 		j.Nothing = fmt.Sprintf("database %q belongs to namespace %s, not %s", n.Database, n.ID, wantID)
 	case n.Closed:
-		j.Nothing = fmt.Sprintf("database %q was closed for good with \"pgflurry close\"", n.Database)
+		j.Nothing = fmt.Sprintf("database %q was closed for good with \"pgflurry namespace close\"", n.Database)
 	default:
 		j.Nothing, _ = n.Copied()
 	}
@@ -151,7 +151,7 @@ func (m resolved) why(database string) string {
 			what = "calls that do not name schema pgflurry are forwarded"
 		}
 		return fmt.Sprintf("in database %q the name %s can mean %s: %s", database, m.Name, m.Beside, what)
-	case isAlias && !m.There: // "migrate up --functions all" was not asked for
+	case isAlias && !m.There: // "namespace set --functions all" was not asked for
 		return ""
 	case !m.There:
 		return fmt.Sprintf("database %q lacks pgflurry's function %s.%s", database, m.Schema, m.Name)

@@ -132,7 +132,7 @@ func foreign(a, b Seen, i, j int) Collision {
 			"the other", a.ID, b.ID),
 		Hint: "Each is sound by itself. Do not put rows of both into one table. " +
 			"A new region joins an ID space by the fingerprint of one of its regions: " +
-			"pgflurry migrate up --region NUMBER --namespace FINGERPRINT.",
+			"pgflurry namespace join --region NUMBER --namespace FINGERPRINT.",
 	}
 	if a.Layout.Equal(b.Layout) {
 		if both, ok := a.draws().meets(b.draws()); ok {
@@ -202,10 +202,10 @@ func (s Seen) unknownTo(home Seen) string {
 func (s Seen) remedy(other Seen) string {
 	switch {
 	case s.Home != "" || other.Home != "":
-		return "On the one that has joined run: pgflurry migrate up --database URL --join HOME."
+		return "On the one that has joined run: pgflurry namespace join --database URL --home HOME."
 	case s.Claim == other.Claim:
 		return "Stop the copy. Then run there: " +
-			"pgflurry migrate up --database URL --copy, with --join HOME or --new-namespace."
+			"pgflurry namespace join --database URL --home HOME --copy; or separate, for an ID space of its own."
 	}
 	return "Stop one of the two before they give more IDs. A region's number cannot change: " +
 		"the one that goes on under another number needs a database of its own. docs/regions.md has the steps."

@@ -30,9 +30,9 @@
 // # What the answers mean
 //
 //   - The original: everything works.
-//   - A copy: nothing is granted, renewed or drawn until the operator says what it shall be. "pgflurry migrate up"
-//     takes the decision: --join (another database of the same space), --new-namespace, or --moved (the original is
-//     gone).
+//   - A copy: nothing is granted, renewed or drawn until the operator says what it shall be. "pgflurry namespace"
+//     takes the decision: join (another database of the same space), separate (a space of its own), or move (the
+//     original is gone).
 //   - A disposable namespace, for tests: its copies count as originals. That is chosen when it is made, and cannot be
 //     changed.
 //
@@ -41,13 +41,14 @@
 // An address may lead elsewhere later: a balancer, a name or a pooler has switched, or the server has gone back in
 // time. Place names the database that a connection has at its end. It consists of the system identifier, the oids of
 // the database and of the table, the namespace, and the generation of the row. An operator's decision raises the
-// generation: --moved, --new-namespace, reseed, close. A restore in place changes nothing else for sure. Places
+// generation: move, separate, reseed, close. A restore in place changes nothing else for sure. Places
 // are only compared with others of the same address. A standby makes no statement.
 //
 // # Closed databases
 //
-// "pgflurry close" ends all draws for good (sqlfuncs/closing.sql), as the first step of a move. Then the other database
-// may take the place of this one. A closed database draws again only when it takes its own place, by --moved.
+// "pgflurry namespace close" ends all draws for good (sqlfuncs/closing.sql), as the first step of a move. Then the
+// other database may take the place of this one. A closed database draws again only when it takes its own place, by a
+// move.
 //
 // # When it is asked
 //
@@ -62,7 +63,7 @@
 // Only its address shows the difference. Two rows remember addresses:
 //
 //   - The home records each database's claim with the address from which it was made. It refuses a claim from another
-//     address until the operator says --moved (the original is gone) or --copy (it lives on). When a claim moves, the
+//     address until the operator runs move (the original is gone) or says --copy (it lives on). When a claim moves, the
 //     home writes a new one, so a second copy cannot use the old one.
 //   - Each database's own row remembers its server (sqlfuncs/new_server.sql): its start, what it tells of itself, and
 //     by which addresses it was reached. Read compares that. A server is new if it was started since, is reached at

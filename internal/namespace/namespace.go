@@ -38,7 +38,7 @@ type Namespace struct {
 	// Place says which server and database this is, and since which decision of an operator. It is only for comparison
 	// with what later connections say. Empty: a standby, which makes no statement.
 	Place string
-	// Closed: "pgflurry close" has closed this database for good. It gives no IDs.
+	// Closed: "pgflurry namespace close" has closed this database for good. It gives no IDs.
 	Closed bool
 
 	Identity

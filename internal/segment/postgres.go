@@ -18,7 +18,7 @@ import (
 // call when the connection is old (package connect).
 type Postgres struct{ writer *acknowledge.Writer }
 
-// closedForGood is the SQLSTATE of a database after "pgflurry close".
+// closedForGood is the SQLSTATE of a database after "pgflurry namespace close".
 const closedForGood = "SNF04"
 
 // NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE

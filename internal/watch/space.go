@@ -45,14 +45,14 @@ func (s *space) fits(l *Listing, ns namespace.Namespace) error {
 			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
 				"their IDs may repeat each other's", l.name, ns.ID, s.home.ID),
 			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
-				"pgflurry migrate up --database URL --join LEASE_URL.")}
+				"pgflurry namespace join --database URL --home LEASE_URL.")}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if taken := s.take(l, ns.FunctionWorker); taken != "" {
 		return &wrongDatabase{fault.WithHint(errors.New(taken),
 			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
-				"pgflurry migrate up --database URL --join LEASE_URL.")}
+				"pgflurry namespace join --database URL --home LEASE_URL.")}
 	}
 	return nil
 }
@@ -92,4 +92,4 @@ func (s *space) conflict(l *Listing, ns namespace.Namespace) string {
 
 // conflictHint says what to do about a conflict.
 const conflictHint = `Stop the writers of that database. Let every joined database join again, this one last: ` +
-	`"pgflurry migrate up --database URL --join LEASE_URL" says how it gets a worker of its own.`
+	`"pgflurry namespace join --database URL --home LEASE_URL" says how it gets a worker of its own.`

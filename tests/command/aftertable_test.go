@@ -30,8 +30,8 @@ func TestUpReadsTheHighestIDOfTheNamedColumns(t *testing.T) {
 		return run(t, append([]string{"migrate", "up", "--database", url}, more...)...)
 	}
 	const refused = "the first ID would not be above "
-	up("--after-table", "app.orders.id").is(t, 2, refused+"1541815603606036479", "--epoch 20")
-	both := []string{"--after-table", `app."Old"."ID"`, "--after-table", "APP.Orders.ID"}
+	up("--after-id", "app.orders.id").is(t, 2, refused+"1541815603606036479", "--epoch 20")
+	both := []string{"--after-id", `app."Old"."ID"`, "--after-id", "APP.Orders.ID"}
 	up(both...).is(t, 2, refused+tweet)
 	up(append(both, "--after-id", "1541815603606036481")...).is(t, 2, refused+"1541815603606036481")
 
@@ -45,7 +45,7 @@ func TestUpReadsTheHighestIDOfTheNamedColumns(t *testing.T) {
 	if !server.Value[bool](t, conn, "SELECT next_snowflake() > "+tweet) {
 		t.Error("the first ID is not above")
 	}
-	up("--after-table", "app.orders.id").is(t, 2, "--after-table are for a new ID space")
+	up("--after-id", "app.orders.id").is(t, 2, "--after-id is for a new ID space")
 	up("--foreign-workers", "none").is(t, 2, "are 0 to 3, not none", "fixed when the ID space is made")
 }
 
@@ -73,10 +73,7 @@ func TestUpSaysWhyANamedColumnHasNoID(t *testing.T) {
 		{"app.orders.id; DROP TABLE app.orders", []string{"not a valid identifier"}},
 		{"", []string{"not a valid identifier"}},
 	} {
-		run(t, "migrate", "up", "--database", url, "--after-table", c.column).is(t, 2, c.says...)
-	}
-	for _, flag := range []string{"--new-namespace", "--join=" + url} {
-		run(t, "migrate", "up", "--database", url, "--after-table", "app.orders.id", flag).is(t, 2, "--after-table")
+		run(t, "migrate", "up", "--database", url, "--after-id", c.column).is(t, 2, c.says...)
 	}
 	conn := server.Connect(t, url)
 	if server.Value[bool](t, conn, "SELECT to_regnamespace('pgflurry') IS NOT NULL") {
@@ -93,7 +90,7 @@ func TestUpReadsNoColumnOfWhichItsRoleMayNotSeeEachRow(t *testing.T) {
 		GRANT CREATE ON SCHEMA public TO half_blind; GRANT USAGE ON SCHEMA app TO half_blind`)
 	up := func() ended {
 		return run(t, "migrate", "up", "--database", role, "--epoch", "2010-11-04T01:42:54.657Z",
-			"--after-table", "app.orders.id")
+			"--after-id", "app.orders.id")
 	}
 	up().is(t, 1, `role "half_blind" cannot read`, "permission denied", "--after-id ID")
 	server.Exec(t, url, `GRANT SELECT (id) ON app.orders TO half_blind;

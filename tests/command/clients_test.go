@@ -187,7 +187,7 @@ func TestWhatNobodyCanBeCalledOrGivenIsRefused(t *testing.T) {
 		run(t, clients(url, c.line...)...).is(t, 2, c.says)
 	}
 	joined := server.Database(t)
-	run(t, "migrate", "up", "--database", joined, "--join", url).is(t, 0)
+	run(t, "namespace", "join", "--database", joined, "--home", url).is(t, 0)
 	run(t, clients(joined, "list")...).is(t, 2, "has no clients that proxies know", "give the URL of that database")
 	server.Exec(t, url, "DROP TABLE pgflurry.client")
 	run(t, clients(url, "list")...).is(t, 3, "has no table pgflurry.client", "pgflurry migrate up")

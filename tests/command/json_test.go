@@ -77,7 +77,7 @@ type status struct {
 func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
-	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
+	run(t, "namespace", "join", "--database", joined, "--home", home).is(t, 0)
 	s := read[status](t, run(t, "migrate", "status", "--json", "--database", home))
 	n := s.Namespace
 	if !s.InPlace || s.Database != server.Name(t, home) || s.Unchecked != nil || len(s.Functions) != 0 ||

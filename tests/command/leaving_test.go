@@ -36,7 +36,7 @@ func TestDownNamesAllThatIsInTheWayAtOnce(t *testing.T) {
 	t.Parallel()
 	url, conn := inUse(t)
 	joined := server.Database(t)
-	run(t, "migrate", "up", "--database", joined, "--join", url).is(t, 0)
+	run(t, "namespace", "join", "--database", joined, "--home", url).is(t, 0)
 	// so that it comes before the answer, however slow the machine is
 	server.Do(t, conn, "SELECT setval('pgflurry.mark', pgflurry.ticks(clock_timestamp() + interval '1 hour'))")
 	run(t, "migrate", "down", "--database", url, "--wait").is(t, 1, "nothing was removed, for 4 reasons",

@@ -112,7 +112,6 @@ func TestUpRefusesALayoutByWhichTheFirstIDIsNotAbove(t *testing.T) {
 	up("--foreign-workers", "0-1023").is(t, 2, "without the foreign workers 0 to 1023", "has 0 workers")
 	up("--foreign-workers", "5-3").is(t, 2, "--foreign-workers", "5-3")
 	up("--foreign-workers", "1024").is(t, 2, "workers 1024", "has workers 0 to 1023")
-	up("--foreign-workers", "0-3", "--join", url).is(t, 2, "takes that of the home")
 	advised := regexp.MustCompile(`--epoch (\S+),`).FindStringSubmatch(up("--after-id", tweet).errs)
 	if advised == nil {
 		t.Fatal("no epoch is advised")

@@ -30,24 +30,24 @@ func TestAfterARestartNoWorkerAndNoJoinIsGivenUntilItIsSettledOrTheOperatorSaysT
 	}
 	says(run(t, "migrate", "status", "--database", home),
 		"after a restart", "1m4s", "the server has just started: no worker is granted for another", "joins  ")
-	run(t, "migrate", "up", "--database", joined, "--join", home).
+	run(t, "namespace", "join", "--database", joined, "--home", home).
 		is(t, 1, "was failed over, restarted, restored or reseeded", "--joins-complete")
 
-	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "0s"),
+	says(run(t, "namespace", "set", "--database", home, "--restart-quarantine", "0s"),
 		"after a start of the server no worker is granted for 0s", "a start of this server keeps no worker back")
 	program.Serve(t, home, "at once").Line("worker acquired")
-	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
-	run(t, "migrate", "up", "--database", joined, "--restart-quarantine", "0s").
+	run(t, "namespace", "join", "--database", joined, "--home", home).is(t, 0)
+	run(t, "namespace", "set", "--database", joined, "--restart-quarantine", "0s").
 		is(t, 1, "--restart-quarantine is the namespace's", "with the URL of the home")
-	run(t, "migrate", "up", "--database", joined, "--join", home, "--restart-quarantine", "0s").
-		is(t, 2, "is changed in its home")
+	run(t, "namespace", "set", "--database", joined, "--home", home, "--restart-quarantine", "0s").
+		is(t, 2, "the home has the other settings")
 
-	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "90s"),
+	says(run(t, "namespace", "set", "--database", home, "--restart-quarantine", "90s"),
 		"after a start of the server no worker is granted for 1m30s")
 	says(run(t, "migrate", "status", "--database", home, "--json"),
 		`"restart_quarantine_seconds": 90`, `"settles_in_seconds": `, `"joins_closed": true`)
-	says(run(t, "migrate", "up", "--database", home, "--restart-quarantine", "default"), "is granted for 1m4s")
-	up := []string{"migrate", "up", "--database", home, "--restart-quarantine"}
+	says(run(t, "namespace", "set", "--database", home, "--restart-quarantine", "default"), "is granted for 1m4s")
+	up := []string{"namespace", "set", "--database", home, "--restart-quarantine"}
 	run(t, append(up, "-1s")...).is(t, 2, "expected a duration such as 0s")
 	run(t, append(up, "9000h")...).is(t, 2, "expected 0s to 8784h")
 }

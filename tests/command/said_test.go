@@ -163,20 +163,20 @@ func TestARefusedJoinLeavesNothingBehind(t *testing.T) {
 	home := server.Migrated(t)
 	run(t, "workers", "reseed", "--yes", "--database", home).is(t, 0)
 	url := server.Database(t)
-	run(t, "migrate", "up", "--database", url, "--join", home).is(t, 1, "may have forgotten a database that joined")
+	run(t, "namespace", "join", "--database", url, "--home", home).is(t, 1, "may have forgotten a database that joined")
 	conn := server.Connect(t, url)
 	if server.Value[bool](t, conn, "SELECT to_regnamespace('pgflurry') IS NOT NULL "+
 		"OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'public'::regnamespace)") {
 		t.Error("a refused join has left pgflurry in the database")
 	}
-	opened := run(t, "migrate", "up", "--database", home, "--joins-complete")
+	opened := run(t, "namespace", "set", "--database", home, "--joins-complete")
 	if !strings.Contains(opened.out, "other databases can join again") {
-		t.Errorf("--joins-complete prints\n%s", opened.out)
+		t.Errorf("set prints\n%s", opened.out)
 	}
-	joined := run(t, "migrate", "up", "--database", url, "--join", home)
+	joined := run(t, "namespace", "join", "--database", url, "--home", home)
 	if joined.code != 0 || !strings.Contains(joined.out, "its function has worker 1 there") ||
 		!strings.Contains(joined.out, "a machine's name stands for its localhost") {
-		t.Errorf("--join prints\n%s%s", joined.out, joined.errs)
+		t.Errorf("join prints\n%s%s", joined.out, joined.errs)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestUpMovedSaysWhatItHasDone(t *testing.T) {
 	original := server.Migrated(t)
 	copied := server.TemplateCopy(t, original, server.Name(t, original)+"_moved")
 	server.Exec(t, server.In(t, original, "postgres"), "DROP DATABASE "+server.Name(t, original)+" WITH (FORCE)")
-	moved := run(t, "migrate", "up", "--database", copied, "--moved")
+	moved := run(t, "namespace", "move", "--database", copied)
 	if moved.code != 0 || !strings.Contains(moved.out, "is the original of its namespace now; no worker is granted") {
 		t.Errorf("exit code %d; it prints\n%s%s", moved.code, moved.out, moved.errs)
 	}

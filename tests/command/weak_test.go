@@ -45,10 +45,11 @@ func TestStatusFindsALockOfTheFunctionThatIsATable(t *testing.T) {
 func TestAClosedDatabaseIsNotInPlaceAndUpDoesNotOpenIt(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
-	run(t, "close", "--database", url).is(t, 0)
+	run(t, "namespace", "close", "--database", url).is(t, 0)
 	for _, command := range []string{"status", "up"} {
 		said := run(t, "migrate", command, "--database", url)
-		if said.is(t, 3, "is closed for good", "--moved --no-other-draws"); !strings.Contains(said.out, "closed") {
+		if said.is(t, 3, "is closed for good", "namespace move --database URL "+
+			"--no-other-draws"); !strings.Contains(said.out, "closed") {
 			t.Errorf("migrate %s says\n%s", command, said.out)
 		}
 	}
@@ -58,7 +59,7 @@ func TestAClosedDatabaseIsNotInPlaceAndUpDoesNotOpenIt(t *testing.T) {
 func TestOpenGateNeedsAWordAndSaysWhoHadClosedIt(t *testing.T) {
 	t.Parallel()
 	home, joined := server.Migrated(t), server.Database(t)
-	run(t, "migrate", "up", "--database", joined, "--join", home).is(t, 0)
+	run(t, "namespace", "join", "--database", joined, "--home", home).is(t, 0)
 	run(t, "workers", "open-gate", "--database", joined).is(t, 2, "has no gate", "Give the URL of its home")
 	if open := run(t, "workers", "open-gate", "--database", home); !strings.Contains(open.out, "nothing was changed") {
 		t.Errorf("an open gate: %s%s", open.out, open.errs)

@@ -16,7 +16,7 @@ func TestMaxWindowIsRaisedAndLoweredWithWordsThatSayWhatItCosts(t *testing.T) {
 		"serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", direct, "--window", "1h",
 	}
 	up := func(maxWindow string) ended {
-		return run(t, "migrate", "up", "--database", direct, "--max-window", maxWindow)
+		return run(t, "namespace", "set", "--database", direct, "--max-window", maxWindow)
 	}
 	says := func(e ended, texts ...string) {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestMaxWindowIsRaisedAndLoweredWithWordsThatSayWhatItCosts(t *testing.T) {
 			}
 		}
 	}
-	run(t, serve...).is(t, 2, "max_window is 1m0s", "migrate up --database URL --max-window 1h0m0s")
+	run(t, serve...).is(t, 2, "max_window is 1m0s", "namespace set --database URL --max-window 1h0m0s")
 	up("25h").is(t, 2, "--max-window is 25h0m0s; expected 1s to 24h0m0s")
 	up("0.5s").is(t, 2, "--max-window is 500ms")
 

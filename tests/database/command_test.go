@@ -17,8 +17,13 @@ import (
 // migrate runs "pgflurry migrate …" on a database, with further variables.
 func migrate(t testing.TB, url string, environ []string, args ...string) (out, errs string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(within(t), program.Path(t),
-		append([]string{"migrate"}, append(args, "--database", url)...)...)
+	return pgflurry(t, url, environ, append([]string{"migrate"}, args...)...)
+}
+
+// pgflurry runs a command on a database.
+func pgflurry(t testing.TB, url string, environ []string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(within(t), program.Path(t), append(args, "--database", url)...)
 	cmd.Env = append(os.Environ(), environ...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -66,8 +71,8 @@ func TestMigrateTakesNoConsentFromTheEnvironment(t *testing.T) {
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	drop(t, original)
-	if out, errs, code := migrate(t, copied, []string{"PGFLURRY_MOVED=true"}, "up"); code != 2 ||
-		!strings.Contains(errs, "PGFLURRY_MOVED is set") {
+	if out, errs, code := pgflurry(t, copied, []string{"PGFLURRY_NO_OTHER_DRAWS=true"},
+		"namespace", "move"); code != 2 || !strings.Contains(errs, "PGFLURRY_NO_OTHER_DRAWS is set") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	if _, is := row(t, copied).Copied(); !is {
@@ -96,8 +101,8 @@ func TestMigrateSaysOnceWhyItCannotConnect(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", args[0], code, errs)
 		}
 	}
-	_, errs, code := migrate(t, server.Database(t), nil, "up", "--join", url)
+	_, errs, code := pgflurry(t, server.Database(t), nil, "namespace", "join", "--home", url)
 	if code != 4 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, `/is_not_here as "`) {
-		t.Errorf("--join: exit code %d, %s", code, errs)
+		t.Errorf("join: exit code %d, %s", code, errs)
 	}
 }

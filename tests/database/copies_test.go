@@ -37,8 +37,8 @@ func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t 
 	if !is || !strings.Contains(why, row(t, original).Database) {
 		t.Errorf("copied: %v, %q", is, why)
 	}
-	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "--join",
-		"--new-namespace", "--moved")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "namespace join",
+		"namespace separate")
 	if why, is := row(t, original).Copied(); is {
 		t.Errorf("the original is called a copy: %s", why)
 	}
@@ -225,7 +225,7 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 		"SELECT oid::text FROM pg_database WHERE datname = current_database()")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}),
 		`its original, database "`+name+`" (oid `+oid+`), still exists on this server`, `Drop "`+name+`" first`,
-		"--join", "--new-namespace")
+		"namespace join", "separate")
 	if _, is := row(t, copied).Copied(); !is {
 		t.Error("the copy has taken the place of its original all the same")
 	}

@@ -209,7 +209,7 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, refused(t, server.Connect(t, url), "22023", young.String()), "is less than a day ago", "an earlier epoch")
-	says(t, migrations.Up(within(t), url, migrations.Settings{NewNamespace: true, Moved: true}), "exclude each other")
+	says(t, migrations.Up(within(t), url, migrations.Settings{NewNamespace: true, Moved: true}), "Choose one")
 	says(t, migrations.Up(within(t), url, migrations.Settings{Moved: true}), "no namespace yet")
 	server.Exec(t, url, "CREATE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'")
 	says(t, migrations.Up(within(t), url, migrations.Settings{}), "there is a function public.next_snowflake() already",

@@ -199,7 +199,7 @@ func TestPrintMakesTheNamesThatWereAskedForAndALaterUpOrPrintKeepsThem(t *testin
 
 func TestUpAndStatusSayWhichFunctionsHaveAShortName(t *testing.T) {
 	t.Parallel()
-	url := server.Database(t)
+	url := server.Migrated(t)
 	for _, step := range []struct{ flag, says, status, json string }{
 		{
 			"snowflake", "public has next_snowflake() and its kin", "names in public",
@@ -208,11 +208,11 @@ func TestUpAndStatusSayWhichFunctionsHaveAShortName(t *testing.T) {
 		{"all", "public has short names of the functions of schema pgflurry", "all", `"functions_in_public": "all"`},
 	} {
 		for _, c := range []struct{ args, says []string }{
-			{[]string{"up", "--functions", step.flag}, []string{step.says, step.status}},
-			{[]string{"status"}, []string{step.status}},
-			{[]string{"status", "--json"}, []string{step.json}},
+			{[]string{"namespace", "set", "--functions", step.flag}, []string{step.says, step.status}},
+			{[]string{"migrate", "status"}, []string{step.status}},
+			{[]string{"migrate", "status", "--json"}, []string{step.json}},
 		} {
-			args := append(append([]string{"migrate"}, c.args...), "--database", url)
+			args := append(c.args, "--database", url)
 			out, err := exec.CommandContext(within(t), program.Path(t), args...).CombinedOutput()
 			for _, text := range c.says {
 				if err != nil || !bytes.Contains(out, []byte(text)) {

@@ -87,8 +87,11 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 	const definitions = `SELECT pg_get_functiondef(oid) FROM pg_proc
 		WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace`
 	before := server.Values[string](t, conn, definitions)
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
-		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--functions", "all",
+		out, err := exec.CommandContext(server.Within(t), program.Path(t), "namespace", "set", "--functions", "all",
 			"--database", url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

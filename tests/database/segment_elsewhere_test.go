@@ -77,6 +77,6 @@ func TestAWholeRestoreThatAProxyCanSeeGivesNoNumberTwiceThoughItRuns(t *testing.
 	t.Parallel()
 	givesNothingTwiceAfter(t, func(l *ledger, url, dump string) {
 		l.tool("pg_restore", "--clean", "--if-exists", "--dbname", url, dump)
-		l.tool(program.Path(l), "migrate", "up", "--database", url, "--moved")
+		l.tool(program.Path(l), "namespace", "move", "--database", url)
 	})
 }

@@ -228,7 +228,7 @@ func TestAClosedDatabaseGivesNoNumberNotEvenFromMemory(t *testing.T) {
 	session, ids := l.at(p.URL), l.ids(p, direct)
 	l.draw(1, session, ids)
 	printed := p.Printed()
-	l.tool(program.Path(t), "close", "--database", direct)
+	l.tool(program.Path(t), "namespace", "close", "--database", direct)
 	p.LineFrom(printed, noticed)
 	p.LineFrom(printed, "next_segment() is relayed to PostgreSQL") // the look has ended
 	for code, s := range map[string]seat{"SNF04": session, "0A000": ids} {

@@ -140,8 +140,10 @@ func (c *cluster) migrate() {
 	c.command(append(os.Environ(), "PGPASSWORD="+superuser), "psql", "-XqAt",
 		"host=haproxy port=5000 user=postgres dbname=postgres", "-v", "owner="+owner, "-v", "lease="+lease,
 		"-v", "application="+application, "-f", c.file(balancer, "roles.sql"))
-	c.command(append(os.Environ(), "PGPASSWORD="+owner), program.Path(c.t), "migrate", "up",
-		"--restart-quarantine", "0s", "--database", "host=haproxy port=5000 user=owner dbname=app")
+	for _, command := range [][]string{{"migrate", "up"}, {"namespace", "set", "--restart-quarantine", "0s"}} {
+		c.command(append(os.Environ(), "PGPASSWORD="+owner), program.Path(c.t),
+			append(command, "--database", "host=haproxy port=5000 user=owner dbname=app")...)
+	}
 	c.command(append(os.Environ(), "PGPASSWORD="+owner), "psql", "-XqAt",
 		"host=haproxy port=5000 user=owner dbname=app", "-c", "CALL pgflurry.grant_lease('lease')")
 	c.checkpoint()

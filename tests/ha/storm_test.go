@@ -227,7 +227,7 @@ func (s *storm) cure() {
 	s.t.Logf("the function says: %v", err)
 	// After a failover the home first wants the operator's word that it knows every database that has joined.
 	for _, flag := range []string{"--joins-complete", "--fresh-worker"} {
-		s.command(os.Environ(), program.Path(s.t), "migrate", "up", flag, "--database", primaryURL("owner", owner))
+		s.command(os.Environ(), program.Path(s.t), "namespace", "set", flag, "--database", primaryURL("owner", owner))
 	}
 }
 

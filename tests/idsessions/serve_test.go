@@ -138,7 +138,7 @@ func TestNumbersComeFromTheDatabaseThatIsNamedAndSIGHUPNamesAnother(t *testing.T
 	t.Parallel()
 	home := server.Migrated(t)
 	joined := server.Database(t)
-	run(t, "migrate", "up", "--database", joined, "--join", home)
+	run(t, "namespace", "join", "--database", joined, "--home", home)
 	for _, tags := range []struct {
 		url  string
 		from int

@@ -11,7 +11,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// resize runs "migrate up --max-window".
+// resize runs "namespace set --max-window".
 func (r *room) resize(maxWindow time.Duration) error {
 	return migrations.Up(r.context(), r.url, migrations.Settings{MaxWindow: maxWindow})
 }
@@ -120,7 +120,7 @@ func TestADatabaseThatJoinedSaysWhereMaxWindowIsChanged(t *testing.T) {
 	err := migrations.Up(r.context(), joined, migrations.Settings{MaxWindow: hour})
 	server.Says(t, err, "at home in", "Run it on that")
 	home.MaxWindow = hour
-	server.Says(t, migrations.Up(r.context(), joined, home), "changed in its home")
+	server.Says(t, migrations.Up(r.context(), joined, home), "is at home in", "Run it on that database")
 	r.expectWindows("00:01:00 00:02:00")
 }
 

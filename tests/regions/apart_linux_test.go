@@ -99,9 +99,9 @@ func copyProgram(t *testing.T, from, to string) {
 }
 
 // becomes migrates the database to the region of the flags, and returns the fingerprint.
-func (s *site) becomes(flags ...string) string {
+func (s *site) becomes(command ...string) string {
 	s.t.Helper()
-	s.run("", s.pgflurry, append([]string{"migrate", "up", "--database", s.local}, flags...)...)
+	s.run("", s.pgflurry, append(command, "--database", s.local)...)
 	var shown struct{ Fingerprint string }
 	text := s.run("", s.pgflurry, "namespace", "show", "--json", "--database", s.local)
 	if err := json.Unmarshal([]byte(text), &shown); err != nil {
@@ -154,8 +154,8 @@ func TestTwoRegionsThatAreCutApartGiveNoIDTwice(t *testing.T) {
 	w := machines.New(t, "east", "west")
 	w.Part([]string{"east"}, []string{"west"}) // before anything runs there, and to the end of the test
 	east, west := newSite(t, w.Machine("east")), newSite(t, w.Machine("west"))
-	fingerprint := east.becomes("--layout", "datacenter", "--region", "3")
-	if again := west.becomes("--region", "4", "--namespace", fingerprint); again != fingerprint {
+	fingerprint := east.becomes("migrate", "up", "--layout", "datacenter", "--region", "3")
+	if again := west.becomes("namespace", "join", "--region", "4", "--namespace", fingerprint); again != fingerprint {
 		t.Fatalf("the fingerprint is %s in the west and %s in the east", again, fingerprint)
 	}
 	east.alone(west)

@@ -44,9 +44,9 @@ func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing
 	tool(t, "pg_restore", "--dbname", restored, dump)
 	server.Refused(t, server.Connect(t, restored), "SNF03", "SELECT next_snowflake()")
 	server.Says(t, migrations.Up(server.Within(t), restored, migrations.Settings{}),
-		"is a copy", "--region NUMBER --namespace FINGERPRINT", space.String())
+		"is a copy", "--region NUMBER --namespace "+space.String())
 	server.Says(t, migrations.Up(server.Within(t), restored, migrations.Settings{Region: number(4)}),
-		"is region 3", "--namespace FINGERPRINT beside it")
+		"is region 3", "--namespace FINGERPRINT")
 	for _, same := range []migrations.Settings{
 		{Region: number(3), Space: space},
 		{Region: number(4), Space: space, JoinURL: home},

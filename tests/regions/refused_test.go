@@ -107,12 +107,12 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 		"a new space of an old fingerprint": {
 			empty,
 			migrations.Settings{Region: number(4), Space: space, NewNamespace: true},
-			[]string{"exclude each other"},
+			[]string{"Choose one"},
 		},
 		"a disposable region of a space": {
 			empty,
 			migrations.Settings{Region: number(4), Space: space, Disposable: true},
-			[]string{"Leave --disposable out"},
+			[]string{"Choose one"},
 		},
 		"too many workers for functions": {
 			empty,
@@ -145,15 +145,15 @@ func TestWhatDoesNotFitIsRefusedWithTheValuesAndWhatToDo(t *testing.T) {
 		"a home of another region": {
 			empty,
 			migrations.Settings{Region: number(4), JoinURL: home},
-			[]string{"--join", "is region 3", "not region 4"},
+			[]string{"--home", "is region 3", "not region 4"},
 		},
 		"a home without regions": {
-			empty, migrations.Settings{Region: number(4), JoinURL: plain}, []string{"--join", "has no regions"},
+			empty, migrations.Settings{Region: number(4), JoinURL: plain}, []string{"--home", "has no regions"},
 		},
 		"a home of another space": {
 			empty,
 			migrations.Settings{Region: number(3), Space: foreign, JoinURL: home},
-			[]string{"--join", "not to " + whole.ID},
+			[]string{"--home", "not to " + whole.ID},
 		},
 	} {
 		err := migrations.Up(server.Within(t), c.url, c.s)

@@ -87,11 +87,11 @@ func TestShowPrintsTheFingerprintWithWhichAnotherRegionIsMade(t *testing.T) {
 		t.Fatalf("show prints\n%s", out)
 	}
 	other := server.Database(t)
-	code, out, errs = run(t, "migrate", "up", "--database", other, "--region", "1", "--namespace", fingerprint)
+	code, out, errs = run(t, "namespace", "join", "--database", other, "--region", "1", "--namespace", fingerprint)
 	if code != 0 || !strings.Contains(out, "workers 32 to 63 of 0 to 1023") {
 		t.Errorf("up: exit code %d: %s%s", code, out, errs)
 	}
-	code, _, errs = run(t, "migrate", "up", "--database", other, "--region", "1", "--namespace", fingerprint[:80])
+	code, _, errs = run(t, "namespace", "join", "--database", other, "--region", "1", "--namespace", fingerprint[:80])
 	if code != 2 || !strings.Contains(errs, "--namespace: the fingerprint is not usable") {
 		t.Errorf("half of a fingerprint: exit code %d: %s", code, errs)
 	}

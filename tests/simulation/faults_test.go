@@ -187,7 +187,7 @@ const (
 	shorterQuarantine = shorterWindow + 2*skew
 )
 
-// changeWindows is one step of "migrate up --max-window". A later step continues it, or nothing does.
+// changeWindows is one step of "namespace set --max-window". A later step continues it, or nothing does.
 func (h *history) changeWindows() {
 	t := h.table
 	switch longer := h.choose("longer windows", 0, 1) == 1; {

@@ -14,10 +14,10 @@ import (
 	"pgflurry/tests/support/volume"
 )
 
-// closed closes a database, as "pgflurry close" does.
+// closed closes a database, as "pgflurry namespace close" does.
 func (s *story) closed(url string) {
 	s.Helper()
-	s.shell("pgflurry close --database '" + url + "'")
+	s.shell("pgflurry namespace close --database '" + url + "'")
 }
 
 // Whether another database draws the same IDs cannot be seen on another server, nor where something was closed. A dump
@@ -45,7 +45,8 @@ func TestACopyOnAnotherServerTakesThePlaceOfItsOriginalOnlyByTheWordOfTheOperato
 			s.draw(original)
 			early := s.database(other, "early")
 			s.restore(early, s.dump(original))
-			s.refusesUp(early, c.moved, "is a copy, and nothing here shows", "pgflurry close", "--no-other-draws")
+			s.refusesUp(early, c.moved, "is a copy, and nothing here shows", "pgflurry namespace close",
+				"--no-other-draws")
 			s.closed(original)
 			s.refusesUp(early, c.moved, "goes on with the same IDs")
 			s.refuses(early, "is a copy")

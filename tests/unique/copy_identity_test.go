@@ -148,7 +148,8 @@ func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhether
 	s.up(joined, migrations.Settings{JoinURL: home})
 	before := s.worker(joined)
 	server.Exec(s, home, "UPDATE pgflurry.worker SET address = 'elsewhere.example:5432/billing' WHERE worker = 1")
-	s.refusesUp(joined, migrations.Settings{JoinURL: home}, "at elsewhere.example:5432/billing", "--copy", "--moved")
+	s.refusesUp(joined, migrations.Settings{JoinURL: home}, "at elsewhere.example:5432/billing", "--copy",
+		"namespace move")
 	s.up(joined, migrations.Settings{JoinURL: home, Copy: true})
 	if s.worker(joined) == before {
 		t.Error("the copy has the worker of its original")

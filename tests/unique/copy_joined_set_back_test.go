@@ -29,7 +29,7 @@ func joinedSetBack(s *story) {
 		server.Crash(s, again)
 		cluster = server.Again(s, snapshot, cluster.Port)
 		said := s.says("workers", "reseed", "--yes", "--database", joined)
-		if want := "pgflurry migrate up --database URL --join HOME --moved"; !strings.Contains(said, want) {
+		if want := "pgflurry namespace move --database URL --home HOME"; !strings.Contains(said, want) {
 			s.Errorf("reseed does not say what to run for a joined database, want %s:\n%s", want, said)
 		}
 		s.command(0, "URL", joined, "HOME", home)

@@ -99,7 +99,7 @@ func TestAnUndeclaredCopyIsNoticedByTheProxyTheStatusTheMetricAndThePageUntilItI
 	beside, admin := s.observed(on(copied), "of the copy")
 	for _, role := range []string{"lease database", "listed database"} {
 		line := beside.Line("the server of this database is not known", "port is "+fmt.Sprint(copied.Port),
-			"data directory is "+copied.Data, "--copy --join HOME", "--moved")
+			"data directory is "+copied.Data, "--copy --home HOME", "namespace move")
 		if role == "lease database" && !strings.Contains(line, proxy.Address) {
 			t.Errorf("the proxy of the original answers at %s, and the log does not say so: %s", proxy.Address, line)
 		}
@@ -107,12 +107,12 @@ func TestAnUndeclaredCopyIsNoticedByTheProxyTheStatusTheMetricAndThePageUntilItI
 	beside.Leased() // it is only a warning
 	s.shows(admin, "/metrics", "\npgflurry_new_server 1\n")
 	s.shows(admin, "/", "A server is not known. It may be a copy beside its original")
-	s.shows(admin, "/", "pgflurry migrate up --copy --new-namespace --database URL")
-	s.runs(0, status(on(copied)), "not known", fmt.Sprint(original.Port), "warning: The server",
-		"--copy --join HOME", proxy.Address+", where node of the original held worker")
+	s.shows(admin, "/", "pgflurry namespace separate --copy --database URL")
+	s.runs(0, status(on(copied)), "not known", fmt.Sprint(original.Port), "to do: The server",
+		"--copy --home HOME", proxy.Address+", where node of the original held worker")
 	s.runs(0, status(on(copied), "--json"), `"new_server": "database`, `"answer_elsewhere": [`)
 
-	s.runs(0, []string{"migrate", "up", "--database", on(copied), "--copy", "--new-namespace"})
+	s.runs(0, []string{"namespace", "separate", "--database", on(copied), "--copy"})
 	s.runs(0, status(on(copied), "--json"), `"new_server": null`)
 	s.shows(admin, "/metrics", "\npgflurry_new_server 0\n")
 	s.runs(0, status(on(original), "--json"), `"new_server": null`)
@@ -145,12 +145,13 @@ func TestWithRefuseAnUndeclaredCopyGivesNoIDByProxyOrFunctionUntilItIsDeclared(t
 	s.shows(admin, "/readyz/ids", `"ok":false`)
 	s.shows(admin, "/", "the lease database is a copy, or was restored")
 	s.runs(3, status(on(copied)), "copied", "is on a server that is not known", proxy.Address)
-	s.runs(3, []string{"migrate", "up", "--database", on(copied)}, "is on a server that is not known", "--join HOME",
-		"--new-namespace", "--moved")
+	s.runs(3, []string{"migrate", "up", "--database", on(copied)}, "is on a server that is not known", "namespace join",
+		"namespace separate", "namespace move")
 	// closed, it would look like a copy of a closed original
-	s.runs(1, []string{"close", "--database", on(copied)}, "cannot be closed", "is on a server that is not known")
+	s.runs(1, []string{"namespace", "close", "--database", on(copied)}, "cannot be closed", "is on a server that is " +
+		"not known")
 
-	s.runs(0, []string{"migrate", "up", "--database", on(copied), "--join", on(original), "--copy"})
+	s.runs(0, []string{"namespace", "join", "--database", on(copied), "--home", on(original), "--copy"})
 	beside.End() // its lease database is not the home any more
 	beside = program.Serve(s, on(copied), "of the copy", "--lease-database", on(original))
 	s.draw(proxy.URL, on(original), on(copied), beside.URL, proxy.URL)
@@ -162,7 +163,7 @@ func TestARestartIsNoNewServerAndWithRefuseTheFunctionWaitsForAProxyThatRecognis
 	s := newStory(t, nil)
 	original, proxy := s.original(migrations.Refuse)
 	s.draw(proxy.URL, on(original))
-	s.runs(2, []string{"migrate", "up", "--database", on(original), "--new-server", "maybe"}, "Give warn or refuse")
+	s.runs(2, []string{"namespace", "set", "--database", on(original), "--new-server", "maybe"}, "Give warn or refuse")
 	// it may not read data_directory
 	server.Exec(s, on(original), "CREATE ROLE recognises LOGIN; CALL pgflurry.grant_lease('recognises')")
 	role := server.As(s, on(original), "recognises", "")

@@ -36,7 +36,7 @@ func homeRenamed(s *story) {
 	home, joined = s.renamed(home, "copies_renamed_home"), s.renamed(joined, "copies_renamed_joined")
 	s.draw(home, joined)
 	said := s.says("workers", "list", "--database", joined)
-	if !strings.Contains(said, "migrate up --database URL --join HOME") {
+	if !strings.Contains(said, "namespace join --database URL --home HOME") {
 		s.Errorf("workers list names a home that is not there any more, and not what to run:\n%s", said)
 	}
 	s.command(0, "URL", joined, "HOME", home)

@@ -76,7 +76,7 @@ func restoredInPlace(s *story) {
 		s.Errorf("the open session draws on: %v", err)
 	}
 	s.refuses(url, "was restored")
-	s.refusesUp(url, migrations.Settings{}, "was restored", "--moved")
+	s.refusesUp(url, migrations.Settings{}, "was restored", "namespace move")
 	s.command(0, "URL", url)
 	s.drawsAbove(url)
 }
@@ -112,7 +112,7 @@ func beside(s *story) {
 		}
 		s.refuses(url, "is a copy", "pgflurry migrate up --database URL")
 		s.draw(original)
-		s.refusesUp(url, migrations.Settings{}, "is a copy", "--join", "--new-namespace", "--moved")
+		s.refusesUp(url, migrations.Settings{}, "is a copy", "namespace join", "namespace separate")
 	}
 	s.command(0, "URL", first, "HOME", original)
 	s.draw(first, original, first, original)
@@ -161,7 +161,7 @@ func cloned(s *story) {
 
 	// the accident: the home notices it by the address, and asks
 	s.refusesUp(joinedClone, migrations.Settings{JoinURL: home}, "was claimed by database \"joined\" at",
-		"--copy", "--moved")
+		"--copy", "namespace move")
 	if a, b := s.worker(joined), s.worker(joinedClone); a != b {
 		s.Fatalf("workers %d and %d, so nothing was copied", a, b)
 	}
@@ -217,7 +217,7 @@ func joinedMoved(s *story) {
 	s.drawsAbove(joined)
 	server.Crash(s, before)
 	s.refuses(moved, "is a copy")
-	s.refusesUp(moved, migrations.Settings{Moved: true}, "Add --join")
+	s.refusesUp(moved, migrations.Settings{Moved: true}, "Add --home")
 	s.command(0, "URL", moved, "HOME", home)
 	s.drawsAbove(moved)
 	s.up(moved, migrations.Settings{JoinURL: home}) // the home knows the address now

@@ -119,15 +119,15 @@ func TestTheSequencesOfAnotherDatabaseNeitherCloseNorOpenOne(t *testing.T) {
 	s.up(other, migrations.Settings{})
 	s.follow(one, other)
 	s.draw(other)
-	s.shell("pgflurry close --database " + one)
+	s.shell("pgflurry namespace close --database " + one)
 	s.refresh(other)
 	s.drawsAbove(other)
 	server.Crash(s, b)
 	other = server.In(s, server.Again(s, b.Data, 0).URL("postgres"), "other")
 	s.drawsAbove(other)
 
-	s.shell("pgflurry migrate up --moved --no-other-draws --database " + one)
-	s.shell("pgflurry close --database " + other)
+	s.shell("pgflurry namespace move --no-other-draws --database " + one)
+	s.shell("pgflurry namespace close --database " + other)
 	s.refresh(other)
 	server.Refused(s, server.Connect(s, other), "SNF04", "SELECT next_snowflake()")
 }

@@ -49,7 +49,7 @@ func (s *storm) closeAndTakeBack() {
 	s.do("CALL pgflurry.close_database()")
 	s.refused()
 	s.spent()
-	s.run(program.Path(s.t), "migrate", "up", "--moved", "--no-other-draws", "--database", s.direct)
+	s.run(program.Path(s.t), "namespace", "move", "--no-other-draws", "--database", s.direct)
 	s.endProxy()
 }
 
@@ -66,13 +66,13 @@ func (s *storm) refused() {
 // the new one.
 func (s *storm) moveAway() {
 	blue, green := s.cluster, server.Private(s.t, stormOptions)
-	s.run(program.Path(s.t), "close", "--wait", "--database", s.direct)
+	s.run(program.Path(s.t), "namespace", "close", "--wait", "--database", s.direct)
 	s.refused()
 	s.below()
 	file := filepath.Join(s.t.TempDir(), "schema.sql")
 	s.run(server.Tool(s.t, "pg_dump"), "--schema=pgflurry", "--file", file, s.direct)
 	s.run(server.Tool(s.t, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-f", file, green.URL("postgres"))
-	s.run(program.Path(s.t), "migrate", "up", "--moved", "--no-other-draws", "--database", green.URL("postgres"))
+	s.run(program.Path(s.t), "namespace", "move", "--no-other-draws", "--database", green.URL("postgres"))
 	s.switchTo(green.URL("postgres"))
 	s.do(itemTable)
 	s.primary(green)
@@ -162,7 +162,7 @@ func (s *storm) restoreInPlace() {
 	s.killProxy()
 	s.endProxy()
 	s.run(server.Tool(s.t, "pg_restore"), "--clean", "--if-exists", "--dbname", s.direct, file)
-	s.run(program.Path(s.t), "migrate", "up", "--moved", "--database", s.direct)
+	s.run(program.Path(s.t), "namespace", "move", "--database", s.direct)
 	s.newcomer()
 	s.endProxy()
 }

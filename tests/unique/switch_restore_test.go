@@ -24,14 +24,14 @@ func TestACommandInASessionThatReplicatesChangesTheRowsOrFails(t *testing.T) {
 	first := server.TemplateCopy(t, home, "first")
 	server.Refused(t, server.Connect(t, as(first)), "55000", "CALL pgflurry.new_namespace()")
 	m.refused(server.Connect(t, first), "SNF03")
-	m.run("migrate", "up", "--database", as(first), "--new-namespace")
+	m.run("namespace", "separate", "--database", as(first))
 
 	second := server.TemplateCopy(t, home, "second")
-	m.run("migrate", "up", "--database", as(second), "--copy", "--join", as(home))
+	m.run("namespace", "join", "--database", as(second), "--copy", "--home", as(home))
 	m.run("workers", "reseed", "--yes", "--database", as(home))
-	m.run("migrate", "up", "--database", as(home), "--joins-complete")
+	m.run("namespace", "set", "--database", as(home), "--joins-complete")
 	before := m.worker(home)
-	m.run("migrate", "up", "--database", as(home), "--fresh-worker")
+	m.run("namespace", "set", "--database", as(home), "--fresh-worker")
 	if m.worker(home) == before {
 		t.Errorf("the function still has worker %d", before)
 	}
@@ -114,7 +114,7 @@ func TestARestoreInPlaceWithProxiesRunningGivesNoIDTwice(t *testing.T) {
 	m.fromAll(server.Connect(t, first.URL), m.idDatabase(first), server.Connect(t, home))
 	printed := first.Printed()
 	m.tool("pg_restore", "--clean", "--if-exists", "--dbname", home, file)
-	m.run("migrate", "up", "--database", home, "--moved")
+	m.run("namespace", "move", "--database", home)
 	first.LineFrom(printed, "another database answers at this address")
 	first.LineFrom(printed, "worker acquired") // its old one is lost: the row does not know it
 	second := m.proxy(home, "second")

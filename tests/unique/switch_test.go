@@ -26,12 +26,12 @@ func TestABlueGreenSwitchBehindABalancerGivesNoIDTwice(t *testing.T) {
 	m.byProxy(session)
 	m.fromAll(session, ids, function)
 
-	m.run("close", "--database", blue, "--wait")
+	m.run("namespace", "close", "--database", blue, "--wait")
 	m.refused(function, "SNF04")
 	m.refused(session, "SNF04")
 	m.refused(ids, "57P03")
 	m.copySchema(blue, green)
-	m.run("migrate", "up", "--database", green, "--moved", "--no-other-draws")
+	m.run("namespace", "move", "--database", green, "--no-other-draws")
 	balancer.Lead(server.Parse(t, green).Host)
 
 	second := m.proxy(green, "second")
@@ -60,7 +60,7 @@ func TestASwitchThatNobodyAnnouncedIsSeenBeforeTheOtherServerGrantsAWorker(t *te
 	// Applications take green for the primary, and write nothing to blue any more. But blue is not told.
 	session.Close(server.Within(t))
 	m.copySchema(blue, green)
-	m.run("migrate", "up", "--database", green, "--moved", "--no-other-draws")
+	m.run("namespace", "move", "--database", green, "--no-other-draws")
 	at := first.Printed()
 	balancer.Lead(server.Parse(t, green).Host)
 	first.LineFrom(at, "another database answers at this address")

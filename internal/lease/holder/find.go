@@ -96,7 +96,7 @@ func (s Settings) agrees(ns namespace.Namespace) error {
 		return fault.WithKind(fault.Usage, fault.WithHint(
 			fmt.Errorf("%swindow is %v, but the namespace's max_window is %v; choose at most that",
 				s.Flag, s.Window, ns.MaxWindow),
-			fmt.Sprintf("Or raise it: pgflurry migrate up --database URL --max-window %v, whose help says "+
+			fmt.Sprintf("Or raise it: pgflurry namespace set --database URL --max-window %v, whose help says "+
 				"what that costs. If it was raised before, a failover or a restore has forgotten that: do so at once.",
 				s.Window)))
 	}

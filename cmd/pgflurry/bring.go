@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/internal/connect"
+	"pgflurry/migrations"
+)
+
+// bring does what "migrate up" and the deciding commands of "namespace" have in common. It brings the database to the
+// state that the settings ask for, and prints what is true then. done returns sentences about what the command changed,
+// which the state alone does not show; nil: none.
+func bring(cmd *cobra.Command, url string, s migrations.Settings, done func(migrations.State) []string) error {
+	out := cmd.OutOrStdout()
+	s.Version = version()
+	s.Say = func(sentence string) { _, _ = fmt.Fprintln(out, sentence) }
+	state, err := migrations.UpState(cmd.Context(), url, s)
+	if err != nil {
+		return connect.Explain(err)
+	}
+	if done != nil && state.Namespace != nil {
+		if err := printLines(out, done(state)); err != nil {
+			return err
+		}
+	}
+	if err := printState(out, state); err != nil {
+		return err
+	}
+	return inPlace(state)
+}
+
+func printLines(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
