@@ -202,10 +202,10 @@ func TestUpAndStatusSayWhichFunctionsHaveAShortName(t *testing.T) {
 	url := server.Migrated(t)
 	for _, step := range []struct{ flag, says, status, json string }{
 		{
-			"snowflake", "public has next_snowflake() and its kin", "names in public",
+			"snowflake", "next_snowflake() and its kin", "names in public",
 			`"functions_in_public": "snowflake"`,
 		},
-		{"all", "public has short names of the functions of schema pgflurry", "all", `"functions_in_public": "all"`},
+		{"all", "short names of the functions of schema pgflurry", "all", `"functions_in_public": "all"`},
 	} {
 		for _, c := range []struct{ args, says []string }{
 			{[]string{"namespace", "set", "--functions", step.flag}, []string{step.says, step.status}},
