@@ -22,8 +22,9 @@ const lockKey int64 = 0x7067666c75727279
 type database struct {
 	conn     *pgx.Conn
 	given    given
-	facts    facts    // as of open, or of lock
-	warnings []string // of the server, since the last call of acknowledged or certain
+	told     func(what string) // what the session does now; may be nil
+	facts    facts             // as of open, or of lock
+	warnings []string          // of the server, since the last call of acknowledged or certain
 }
 
 // open connects, and refuses servers on which pgflurry cannot work. The caller closes.
@@ -84,6 +85,7 @@ func (d *database) close() {
 // lock waits until no other migration of this database runs. The session holds the lock until it ends, and does all the
 // writing.
 func (d *database) lock(ctx context.Context) error {
+	d.doing("waiting for other migrations of this database")
 	switch _, err := d.conn.Exec(ctx, sql.Lock, lockKey); {
 	case notAvailable(err):
 		var holder int
@@ -130,6 +132,13 @@ func (d *database) warned(advice string) error {
 		return refuse(advice, "the outcome is unknown, the server warned: %s", d.warnings[0])
 	}
 	return nil
+}
+
+// doing says what the session does now.
+func (d *database) doing(what string) {
+	if d.told != nil {
+		d.told(what)
+	}
 }
 
 // address returns host:port/name of the database, without user and password.

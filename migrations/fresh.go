@@ -48,6 +48,7 @@ func takeFreshWorker(ctx context.Context, d *database, h *home, version string) 
 	if err != nil {
 		return err
 	}
+	d.doing("waiting for transactions that are under way")
 	if err := outlive(ctx, d.conn); err != nil {
 		return err
 	}

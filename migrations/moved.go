@@ -36,6 +36,7 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 			return err
 		}
 	} else {
+		d.doing("waiting for other moves of this ID space")
 		if err := firstOfServer(ctx, d.conn); err != nil {
 			return err
 		}

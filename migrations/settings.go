@@ -62,6 +62,8 @@ type Settings struct {
 	Version   string // of the program, for people who list workers
 	// gets a sentence for each extra thing that Up did or left to the operator; nil: nobody
 	Say func(sentence string)
+	// gets what Up does now, each step that may take long; nil: nobody
+	Doing func(what string)
 }
 
 // After adds what no new ID may be below: an ID, or a column with IDs, as SCHEMA.TABLE.COLUMN in SQL.

@@ -1,7 +1,6 @@
 package migrations
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -36,22 +35,6 @@ func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
 		}
 		if got, _, err := (Settings{}).shares(l); got != want || err != nil {
 			t.Errorf("layout %s keeps %d, %v; want %d", layout, got, err, want)
-		}
-	}
-}
-
-func TestPrintRefusesWhatNeedsTheDatabase(t *testing.T) {
-	for _, s := range []Settings{
-		{JoinURL: "postgres://x"},
-		{NewNamespace: true},
-		{Moved: true},
-		{FreshWorker: true},
-		{JoinsComplete: true},
-		{MaxWindow: time.Hour},
-		{RestartQuarantine: new(time.Duration)},
-	} {
-		if err := Print(new(strings.Builder), s); err == nil {
-			t.Errorf("%+v was printed", s)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 // inTransaction runs do in one transaction: all or nothing.
 func (d *database) inTransaction(ctx context.Context, doing string, do func() error) error {
+	d.doing(doing)
 	tx, err := d.conn.Begin(ctx)
 	if err != nil {
 		return failed(doing, err)
@@ -44,6 +45,7 @@ func dropped(d *database, doing string) error {
 
 // script runs any number of statements without parameters.
 func (d *database) script(ctx context.Context, doing, text string) error {
+	d.doing(doing)
 	if _, err := d.conn.PgConn().Exec(ctx, text).ReadAll(); err != nil {
 		return failed(doing, err)
 	}

@@ -33,6 +33,7 @@ func up(ctx context.Context, url string, s Settings, list []migration, then func
 		return err
 	}
 	defer d.close()
+	d.told = s.Doing
 	if err := bring(ctx, d, s, list); err != nil {
 		return err
 	}

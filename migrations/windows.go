@@ -121,6 +121,7 @@ func standbysHave(ctx context.Context, d *database, unsure bool, stays string) e
 		}
 		return nil // a server without WAL positions
 	}
+	d.doing("waiting for the standbys")
 	for end := time.Now().Add(patienceForStandbys); ; time.Sleep(50 * time.Millisecond) {
 		behind, may, hidden, err := readBehind(ctx, d.conn, written)
 		switch {

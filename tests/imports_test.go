@@ -88,7 +88,7 @@ func importers(t *testing.T) map[string][]string {
 // benchOnly are modules that only the benchmark may require.
 var benchOnly = []string{
 	"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql",
-	"github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3",
+	"github.com/HdrHistogram/hdrhistogram-go",
 	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
 	"github.com/google/uuid",
 }

@@ -17,7 +17,10 @@ func bring(cmd *cobra.Command, url string, s migrations.Settings, done func(migr
 	out := cmd.OutOrStdout()
 	s.Version = version()
 	s.Say = func(sentence string) { _, _ = fmt.Fprintln(out, sentence) }
+	shown := showProgress(cmd)
+	s.Doing = shown.step
 	state, err := migrations.UpState(cmd.Context(), url, s)
+	shown.end()
 	if err != nil {
 		return connect.Explain(err)
 	}

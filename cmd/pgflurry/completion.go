@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"pgflurry/internal/config/source"
@@ -29,7 +30,8 @@ func complete(cmd *cobra.Command) {
 
 // newHelp is cobra's help command, but it fails for a command that does not exist.
 func newHelp() *cobra.Command {
-	return &cobra.Command{
+	var flags bool
+	help := &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
 		Args:  cobra.ArbitraryArgs,
@@ -53,9 +55,15 @@ func newHelp() *cobra.Command {
 				return noCommand(found, rest[0])
 			}
 			found.InitDefaultHelpFlag() // as the command itself does when it runs
+			if flags {
+				_, err := io.WriteString(cmd.OutOrStdout(), everyFlag(found))
+				return err
+			}
 			return found.Help()
 		},
 	}
+	help.Flags().BoolVar(&flags, "flags", false, "say what each flag of the command does")
+	return help
 }
 
 // refuseUnknownShells makes cobra's completion command refuse a shell that it does not know.

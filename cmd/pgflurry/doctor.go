@@ -69,7 +69,9 @@ Exit codes:
 					return err
 				}
 			}
+			shown := showProgress(cmd) // a server that sleeps takes a while
 			conn, err := connect.Open(ctx, config)
+			shown.end()
 			if err != nil {
 				return err
 			}

@@ -24,13 +24,29 @@ func wrapHelp(root *cobra.Command) {
 		".InheritedFlags.FlagUsages", "(.InheritedFlags.FlagUsagesWrapped 100)").Replace(root.UsageTemplate()))
 }
 
-// flagUsages lists the flags of a command, below the headings that they have.
+// flagUsages lists the flags of a command, below the headings that they have. Where there are headings, it lists names
+// alone: the help then fits on a screen.
 func flagUsages(all *pflag.FlagSet) string {
-	var text strings.Builder
-	for _, group := range flagGroups(all) {
-		text.WriteString("\n" + cmp.Or(group.title, "Flags") + ":\n" + group.flags.FlagUsagesWrapped(helpColumns))
+	groups := flagGroups(all)
+	if len(groups) == 1 {
+		return strings.TrimRight("\nFlags:\n"+groups[0].flags.FlagUsagesWrapped(helpColumns), "\n")
 	}
-	return strings.TrimRight(text.String(), "\n")
+	var text strings.Builder
+	for _, group := range groups {
+		var names []string
+		group.flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		text.WriteString("\n" + cmp.Or(group.title, "Flags") + ":\n" + wrapped(strings.Join(names, " ")))
+	}
+	return text.String() + "\n\"pgflurry help serve --flags\" says what each flag does."
+}
+
+// everyFlag says what each flag of a command does.
+func everyFlag(cmd *cobra.Command) string {
+	var text strings.Builder
+	for _, group := range flagGroups(cmd.LocalFlags()) {
+		text.WriteString(cmp.Or(group.title, "Flags") + ":\n" + group.flags.FlagUsagesWrapped(helpColumns) + "\n")
+	}
+	return text.String()
 }
 
 // A flagGroup has the flags below one heading of the help. The first group has no title.

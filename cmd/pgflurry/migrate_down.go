@@ -43,9 +43,11 @@ still issue IDs with it, and down cannot see that. To join again takes another o
   pgflurry migrate down --database postgres://app@localhost/shop --wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			shown := showProgress(cmd)
+			defer shown.end()
 			var onWait func(*migrations.RestError)
 			if wait {
-				onWait = waiting(cmd.ErrOrStderr())
+				onWait = waiting(cmd.ErrOrStderr(), shown)
 			}
 			say := func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
 			removed, err := migrations.DownSaying(cmd.Context(), url, leaveJoined, say, onWait)
@@ -66,15 +68,16 @@ still issue IDs with it, and down cannot see that. To join again takes another o
 	return cmd
 }
 
-// waiting prints what a Down waits for, and how long.
-func waiting(out io.Writer) func(*migrations.RestError) {
+// waiting says what a Down waits for, and how long.
+func waiting(out io.Writer, shown *progress) func(*migrations.RestError) {
 	first := true
 	return func(r *migrations.RestError) {
 		if first {
 			fmt.Fprintln(out, "IDs may be ahead of the database's clock. Stop all proxies of the namespace "+
 				"and whatever calls next_snowflake(): each call makes it take longer.")
+			fmt.Fprintf(out, "waiting for %s\n", strings.Join(r.Lines, ", "))
 			first = false
 		}
-		fmt.Fprintf(out, "waiting for %s\n", strings.Join(r.Lines, ", "))
+		shown.left("waiting for the marks", r.Left)
 	}
 }

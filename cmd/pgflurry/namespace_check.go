@@ -77,8 +77,11 @@ func lookAtAll(cmd *cobra.Command, urls []string) ([]namespace.Seen, error) {
 			return nil, err
 		}
 	}
+	shown := showProgress(cmd)
+	defer shown.end()
 	list := make([]namespace.Seen, len(urls))
 	for i, config := range configs {
+		shown.step(fmt.Sprintf("looking at URL %d", i+1))
 		seen, conn, err := look(cmd.Context(), config)
 		if err != nil {
 			return nil, fmt.Errorf("URL %d: %w", i+1, err)

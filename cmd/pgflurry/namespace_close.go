@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +59,7 @@ left_seconds.
 				return connect.Explain(namespace.AsOwner(err))
 			}
 			if wait {
-				if c, err = untilGrantsEnd(cmd.Context(), url, c, cmd.ErrOrStderr()); err != nil {
+				if c, err = untilGrantsEnd(cmd, url, c); err != nil {
 					return connect.Explain(err)
 				}
 			}
@@ -79,11 +78,15 @@ left_seconds.
 }
 
 // untilGrantsEnd waits until the last grant of a closed database is over.
-func untilGrantsEnd(
-	ctx context.Context, url string, c migrations.Closing, progress io.Writer,
-) (migrations.Closing, error) {
+func untilGrantsEnd(cmd *cobra.Command, url string, c migrations.Closing) (migrations.Closing, error) {
+	if c.Left > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left),
+			leasesInUse(c))
+	}
+	shown, ctx := showProgress(cmd), cmd.Context()
+	defer shown.end()
 	for c.Left > 0 {
-		fmt.Fprintf(progress, "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left), leasesInUse(c))
+		shown.left("waiting for the last grants", c.Left)
 		pause := time.NewTimer(min(c.Left, longestCloseWait))
 		select {
 		case <-pause.C:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,8 +10,8 @@ import (
 	"time"
 )
 
-// table is the output of a command that lists. It prints aligned columns for people, or an array of objects (--json)
-// for programs.
+// table is the output of a command that lists. It prints aligned columns for people. For programs (--json) it prints an
+// array of objects, or one object where the command has one answer.
 //
 // A column's name is the JSON key, in lower_snake: "reserved_until" has the header RESERVED UNTIL. A value is a string,
 // an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil. nil and the empty string mean "not
@@ -59,47 +60,52 @@ func (t *table) printColumns(w io.Writer) error {
 	return aligned.Flush()
 }
 
-// printJSON writes one row a line, with the keys in the order of the columns.
-func (t *table) printJSON(w io.Writer) error {
-	var out strings.Builder
-	out.WriteString("[")
-	for r, row := range t.rows {
-		out.WriteString(separator(r, ",\n ", "\n "))
-		out.WriteString("{")
-		for i, value := range row {
-			switch v := value.(type) {
-			case time.Time:
-				value = timestamp(v)
-			case string:
-				value = known(v)
-			}
-			encoded, err := json.Marshal(value)
-			if err != nil {
-				return fmt.Errorf("column %s, row %d: %w", t.columns[i], r+1, err)
-			}
-			fmt.Fprintf(&out, "%s%q: %s", separator(i, ", ", ""), t.columns[i], encoded)
+// object is a row as JSON, with the keys in the order of the columns.
+func (t *table) object(row []any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	for i, value := range row {
+		switch v := value.(type) {
+		case time.Time:
+			value = timestamp(v)
+		case string:
+			value = known(v)
 		}
-		out.WriteString("}")
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", t.columns[i], err)
+		}
+		fmt.Fprintf(&out, ",%q:%s", t.columns[i], encoded)
 	}
-	out.WriteString(separator(len(t.rows), "\n]\n", "]\n"))
-	_, err := io.WriteString(w, out.String())
-	return err
+	return json.RawMessage("{" + out.String()[1:] + "}"), nil
 }
 
-// printObject writes one JSON object.
+func (t *table) printJSON(w io.Writer) error {
+	objects := []json.RawMessage{}
+	for _, row := range t.rows {
+		object, err := t.object(row)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, object)
+	}
+	return printObject(w, objects)
+}
+
+// printOne writes the only row as JSON.
+func (t *table) printOne(w io.Writer) error {
+	object, err := t.object(t.rows[0])
+	if err != nil {
+		return err
+	}
+	return printObject(w, object)
+}
+
+// printObject writes JSON, indented.
 func printObject(w io.Writer, object any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(object)
-}
-
-// separator is what stands before item i.
-func separator(i int, otherwise, first string) string {
-	if i == 0 {
-		return first
-	}
-	return otherwise
 }
 
 // cell formats a value for people.

@@ -35,8 +35,18 @@ func TestTableAlignsColumnsForPeople(t *testing.T) {
 
 func TestTableIsAJSONArrayOfObjectsForPrograms(t *testing.T) {
 	want := `[
- {"worker": 7, "node": "app-1", "reserved_until": "2026-03-04T04:06:07.008Z", "retired": false},
- {"worker": 1023, "node": null, "reserved_until": null, "retired": true}
+  {
+    "worker": 7,
+    "node": "app-1",
+    "reserved_until": "2026-03-04T04:06:07.008Z",
+    "retired": false
+  },
+  {
+    "worker": 1023,
+    "node": null,
+    "reserved_until": null,
+    "retired": true
+  }
 ]
 `
 	got := printed(t, sample(), true)

@@ -22,37 +22,20 @@ func newServe() *cobra.Command {
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
 		Short: "Run the proxy",
 		Long: `serve relays between PostgreSQL clients and one upstream. In sessions to the databases of the namespace
-it answers SELECT next_snowflake() from memory.
+it answers SELECT next_snowflake() from memory. The worker in its IDs is leased in the lease database.
+While serve holds none, it relays everything, and the function inside PostgreSQL answers.
 
-The worker in its IDs is leased in the lease database. While serve holds no worker, it relays
-everything, and the function inside PostgreSQL answers. The log says so, and serve keeps trying.
+On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout,
+gives the worker back and ends. A second signal, at least a second later, ends it at once. On SIGHUP, or
+"pgflurry reload", it reads the configuration, secrets, accounts and TLS again. The log says what has
+changed, and what waits for a restart.
 
-On SIGTERM or Ctrl-C it sends idle clients away, and waits for open transactions up to
---drain-timeout. Then it gives the worker back and ends. A second signal ends it at once, if it comes a second
-after the first or later.
+With --id-database NAME it serves a database that needs no PostgreSQL: its sessions get IDs, and nothing
+else. "pgflurry clients" says who may log in there.
 
-With --id-database NAME it serves a database of its own beside those of PostgreSQL. Sessions to it get
-IDs, and nothing else. They need no connection to PostgreSQL, and go on while that is away. "pgflurry
-clients" says who may log in there.
-
-On SIGHUP it reads the configuration file and the files of secrets, accounts and TLS again. "pgflurry
-reload" sends that where no shell can. Databases, limits, TLS, the log level and the lease role's
-password change, and open sessions stay. The log says what has changed, and what waits for a restart.
-If PostgreSQL refuses that password, serve reads it again by itself.
-
-It reports to systemd when it is ready, how it fares and when it stops, and serves the watchdog. A
-listening socket from systemd (LISTEN_FDS) takes the place of --listen. While serve restarts, new
-clients wait in that socket and are not refused.`,
+It reports to systemd, and serves the watchdog. A listening socket from systemd (LISTEN_FDS) takes the
+place of --listen. While serve restarts, new clients wait in that socket and are not refused.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
-  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --listen-mode 0770 \
-    --upstream /var/run/postgresql --lease-database "host=/var/run/postgresql dbname=app"
-  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app \
-    pgflurry serve --databases app,reports
-  pgflurry serve --upstream db.example.com:5432 \
-    --upstream-tls verify-full --upstream-tls-ca system \
-    --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"
-  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app \
-    --id-database pgflurry --max-connections 100
   pgflurry serve --config /etc/pgflurry.toml --check-config`,
 		Args: cobra.NoArgs,
 		// Instead of the root's: RunE reports errors of the environment together with all others.

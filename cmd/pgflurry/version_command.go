@@ -22,7 +22,7 @@ has.
 A build of no tag is called "devel-" and its commit. A tag that ends in "+dirty" means that files
 differed from the commit.
 
---json prints an object: version, commit, commit_at, modified, schema_revision, go, system, tested.
+--json prints one object: version, commit, commit_at, modified, schema_revision, go, system, tested.
 ` + jsonRules,
 		Example: `  pgflurry version
   pgflurry version --json`,

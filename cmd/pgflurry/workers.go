@@ -88,7 +88,7 @@ worker's RESERVED UNTIL far ahead, or if something else issues IDs with its numb
 While a proxy holds the worker, retire needs --held. The holder then finishes its grant, at most to
 RESERVED UNTIL, and takes another worker at its next renewal.
 
---json prints an array with one object: worker, already (it was retired before), held, node, address,
+--json prints one object: worker, already (it was retired before), held, node, address,
 left_seconds.
 ` + jsonRules,
 		Example: `  pgflurry workers retire 17 --database postgres://app@localhost/shop
@@ -280,7 +280,7 @@ func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {
 	if asJSON {
 		t := newTable("worker", "already", "held", "node", "address", "left_seconds")
 		t.add(r.Worker, r.Already, r.Held, r.Node, r.Address, ahead(&r.Left))
-		return t.print(w, true)
+		return t.printOne(w)
 	}
 	switch {
 	case r.Already:

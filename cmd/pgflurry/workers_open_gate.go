@@ -28,7 +28,7 @@ IDs. No proxy may be running that had its worker before the failover or the rest
 The start of a server keeps workers back as well, and open-gate does not end that wait:
 "pgflurry namespace set --restart-quarantine" does. Run open-gate as the owner of schema pgflurry.
 
---json prints an array with one object: database, opened, was_closed_by, would_have_opened_at.
+--json prints one object: database, opened, was_closed_by, would_have_opened_at.
 ` + jsonRules,
 		Example: `  pgflurry workers open-gate --database postgres://app@localhost/shop --yes`,
 		Args:    cobra.NoArgs,
@@ -50,7 +50,7 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 			if asJSON {
 				t := newTable("database", "opened", "was_closed_by", "would_have_opened_at")
 				t.add(gate.Database, gate.Left > 0, gate.By, whileClosed(gate))
-				return t.print(cmd.OutOrStdout(), true)
+				return t.printOne(cmd.OutOrStdout())
 			}
 			said := closed + "\nit is open now: proxies get workers"
 			if gate.Left == 0 {

@@ -43,7 +43,7 @@ Run reseed as the owner of the schema, before the first proxy connects to the re
 says what it will do, and asks. --yes is for scripts. It is harmless to run it again, but that begins
 the quarantine anew.
 
---json prints an array with one object: workers, raised, leases_ended (numbers of workers),
+--json prints one object: workers, raised, leases_ended (numbers of workers),
 reserved_until, granted_after (times).
 ` + jsonRules,
 		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
@@ -162,7 +162,7 @@ func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON
 	if asJSON {
 		t := newTable("workers", "raised", "leases_ended", "reserved_until", "granted_after")
 		t.add(r.Workers, r.Raised, r.Held, until, opens)
-		return t.print(w, true)
+		return t.printOne(w)
 	}
 	fmt.Fprintf(w, "reserved until %s: %d of %d workers; what was later stays\n", timestamp(until), r.Raised, r.Workers)
 	fmt.Fprintf(w, "leases ended: %d; a holder may finish its grant\n", r.Held)

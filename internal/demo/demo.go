@@ -51,6 +51,7 @@ func Run(ctx context.Context, s Settings, out io.Writer, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 
+	fmt.Fprintln(out, "installing pgflurry in its database")
 	if err := migrations.Up(ctx, server.url, server.migration(s.Version)); err != nil {
 		return err
 	}

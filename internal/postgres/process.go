@@ -105,6 +105,7 @@ func launch(ctx context.Context, s Settings, who account, unlock func()) (*Clust
 	command.Dir, command.Env, command.SysProcAttr = "/", environment(), attributes(who)
 	command.Stdout, command.Stderr = log, log
 	p := &process{command: command, ended: make(chan struct{}), cleanup: func() { removeSockets(); unlock() }}
+	s.Progress(fmt.Sprintf("starting PostgreSQL on port %d", port))
 	if err := p.run(); err != nil {
 		removeSockets()
 		return nil, fmt.Errorf("%s does not start: %w", s.Binaries, err)

@@ -105,12 +105,12 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 		s.Namespace != nil || s.Migrations[0].AppliedAt != nil || s.Public != nil {
 		t.Errorf("an empty database: %+v", s)
 	}
-	if e := run(t, "workers", "reseed", "--yes", "--json", "--database", home); read[[]struct {
+	if e := run(t, "workers", "reseed", "--yes", "--json", "--database", home); read[struct {
 		Workers, Raised int
 		LeasesEnded     int       `json:"leases_ended"`
 		ReservedUntil   time.Time `json:"reserved_until"`
 		GrantedAfter    time.Time `json:"granted_after"`
-	}](t, e)[0].Workers != 1008 {
+	}](t, e).Workers != 1008 {
 		t.Errorf("reseed: %s", e.out)
 	}
 	n = read[status](t, run(t, "migrate", "status", "--json", "--database", home)).Namespace
@@ -169,13 +169,13 @@ func TestListsAsJSONHaveNumbersTimesAndNulls(t *testing.T) {
 		history[0].ReservedUntil == nil || history[1].Worker != 0 || history[1].Address != nil {
 		t.Errorf("the history: %+v", history)
 	}
-	retired := read[[]struct {
+	retired := read[struct {
 		Worker        int
 		Already, Held bool
 		Node, Address *string
 		Left          float64 `json:"left_seconds"`
 	}](t, run(t, "workers", "retire", "1000", "--json", "--database", url))
-	if len(retired) != 1 || retired[0].Worker != 1000 || retired[0].Node != nil {
+	if retired.Worker != 1000 || retired.Node != nil {
 		t.Errorf("a worker that was retired: %+v", retired)
 	}
 	const id = "9007199254740993" // 2^53 + 1, which JavaScript rounds

@@ -146,7 +146,7 @@ func TestForeignWorkersAreShownToPeopleAndPrograms(t *testing.T) {
 	shown("foreign 0 to 31, 991", "namespace", "show")
 	shown("of proxies 48 to 990, 992 to 1023", "namespace", "show")
 	shown("foreign workers: 0 to 31, 991;", "workers", "list")
-	shown(`{"worker": 991, "kind": "foreign", "state": "foreign",`, "workers", "list", "--json")
+	shown(`{ "worker": 991, "kind": "foreign", "state": "foreign",`, "workers", "list", "--json")
 	run(t, "workers", "retire", "5", "--database", url).is(t, 1, "worker 5 is foreign")
 	run(t, "migrate", "up", "--database", url).is(t, 0)
 	shown("foreign workers 33", "migrate", "status")
