@@ -70,8 +70,9 @@ func (p *progress) draw(file *os.File) {
 				whole = max(until.Sub(began).Milliseconds(), 1)
 			}
 			if p.bar == nil || p.bar.GetMax64() != whole {
-				p.bar = progressbar.NewOptions64(whole, progressbar.OptionSetWriter(file), progressbar.OptionSetWidth(20),
-					progressbar.OptionSetPredictTime(whole > 0), progressbar.OptionSetElapsedTime(whole > 0))
+				p.bar = progressbar.NewOptions64(whole, progressbar.OptionSetWriter(file),
+					progressbar.OptionSetPredictTime(whole > 0), progressbar.OptionSetElapsedTime(whole > 0),
+					progressbar.OptionSetWidth(20))
 			}
 			p.bar.Describe(text)
 			if whole > 0 {
