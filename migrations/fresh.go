@@ -32,7 +32,7 @@ func takeFreshWorker(ctx context.Context, d *database, h *home, version string) 
 		return refuse("Add --home with the URL of that database.", "the workers of database %q are in %s",
 			present.Database, present.Home)
 	}
-	c, err := h.claim(ctx, d.applicant(version))
+	c, err := h.claim(ctx, applicantOf(d, version))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func newestID(ctx context.Context, d *database, s Settings) (*int64, error) {
 			"leave --after-id out.",
 			"--after-id names columns without an ID: %s", strings.Join(s.AfterTables, ", "))
 	case of != "":
-		s.say(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
+		s.tell(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
 	}
 	return highest, nil
 }

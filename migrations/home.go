@@ -62,8 +62,8 @@ type claim struct {
 // An applicant is a database that wants a worker, as the home's row names it.
 type applicant struct{ database, address, version, url string }
 
-// applicant is the database of this session, migrated by a version of the program.
-func (d *database) applicant(version string) applicant {
+// applicantOf is the database of a session, migrated by a version of the program.
+func applicantOf(d *database, version string) applicant {
 	return applicant{d.facts.database, d.address(), version, d.given.or("URL")}
 }
 

@@ -12,7 +12,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 	if err := sameSpace(s, h.row); err != nil {
 		return fmt.Errorf("--home: %w", err)
 	}
-	layout, err := s.layout(h.row.Layout)
+	layout, err := s.wantedLayout(h.row.Layout)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
 			"the namespace in %s has layout %s, not %s", h.address(), h.row.Layout.Full(), layout.Full())
 	}
-	c, err := h.claim(ctx, d.applicant(s.Version))
+	c, err := h.claim(ctx, applicantOf(d, s.Version))
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func followHome(ctx context.Context, d *database, h *home) error {
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.
 func joinAnew(ctx context.Context, d *database, h *home, version string) error {
-	c, err := h.claim(ctx, d.applicant(version))
+	c, err := h.claim(ctx, applicantOf(d, version))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func rejoin(ctx context.Context, d *database, s Settings, present namespace.Name
 	case !kept:
 		return joinAnew(ctx, d, h, s.Version)
 	}
-	claim, given, err := h.reclaim(ctx, d.applicant(s.Version), present.FunctionWorker, present.Claim, s.Moved)
+	claim, given, err := h.reclaim(ctx, applicantOf(d, s.Version), present.FunctionWorker, present.Claim, s.Moved)
 	switch {
 	case err != nil:
 		return err

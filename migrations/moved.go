@@ -149,7 +149,7 @@ func placeTaken(ctx context.Context, d *database, s Settings, present namespace.
 		}
 	}
 	if len(hidden) > 0 {
-		s.say("warning: Databases of this server that could not be looked into: " + strings.Join(hidden, ", ") +
+		s.tell("warning: Databases of this server that could not be looked into: " + strings.Join(hidden, ", ") +
 			". If one of them has taken the place of the original already, both give the same IDs.")
 	}
 	return nil

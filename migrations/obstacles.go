@@ -164,7 +164,7 @@ func removeOrphans(ctx context.Context, d *database, s Settings) (removed bool, 
 	if err != nil || len(left) == len(names) {
 		return false, err // they are somebody else's
 	}
-	s.say(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public",
+	s.tell(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public",
 		len(names)-len(left)))
 	return true, nil
 }

@@ -30,25 +30,25 @@ var fragment = queries.Read[struct {
 // or not at all, without an open transaction. Nothing in it looks like a parameter: it has no question mark, and no
 // colon before a name.
 func Print(w io.Writer, s Settings) error {
-	return s.print(w, func(block string) string { return "$pgflurry$" + block + "$pgflurry$" })
+	return printWith(s, w, func(block string) string { return "$pgflurry$" + block + "$pgflurry$" })
 }
 
 // PrintEscaped is Print for tools that split at every semicolon, or remove comments. Its block is one string without a
 // semicolon, quote, comment or dollar sign.
 func PrintEscaped(w io.Writer, s Settings) error {
-	return s.print(w, func(block string) string { return "E'" + escape(block) + "'" })
+	return printWith(s, w, func(block string) string { return "E'" + escape(block) + "'" })
 }
 
-// print writes the statement; quote makes a string of its block.
-func (s Settings) print(w io.Writer, quote func(block string) string) error {
+// printWith writes the statement; quote makes a string of its block.
+func printWith(s Settings, w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
-	layout, err := s.layout(generator.DefaultLayout())
+	layout, err := s.wantedLayout(generator.DefaultLayout())
 	if err != nil {
 		return err
 	}
-	if err := s.region(layout); err != nil {
+	if err := s.mayHave(layout); err != nil {
 		return err
 	}
 	workers, foreign, err := s.shares(layout)

@@ -124,11 +124,11 @@ func found(ctx context.Context, d *database, s Settings, h *home) error {
 	if h != nil {
 		return joinNew(ctx, d, s, h)
 	}
-	layout, err := s.layout(generator.DefaultLayout())
+	layout, err := s.wantedLayout(generator.DefaultLayout())
 	if err != nil {
 		return err
 	}
-	if err := s.region(layout); err != nil {
+	if err := s.mayHave(layout); err != nil {
 		return err
 	}
 	if err := mayBegin(ctx, d, layout); err != nil {
@@ -199,7 +199,7 @@ func unchanged(ctx context.Context, d *database, s Settings, present namespace.N
 			"--after-id is for a new ID space, and database %q belongs to namespace %s",
 			d.facts.database, present.ID)
 	}
-	layout, err := s.layout(present.Layout)
+	layout, err := s.wantedLayout(present.Layout)
 	if err != nil {
 		return err
 	}

@@ -118,12 +118,12 @@ func (s Settings) validate() error {
 	if s.DatabaseWorkers < 0 {
 		return refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)
 	}
-	_, err := s.layout(generator.DefaultLayout())
+	_, err := s.wantedLayout(generator.DefaultLayout())
 	return err
 }
 
-// layout returns the wanted layout. What the operator left out comes from the named ID space, or else from present.
-func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
+// wantedLayout returns the wanted layout. What the operator left out comes from the named ID space, or else from present.
+func (s Settings) wantedLayout(present generator.Layout) (generator.Layout, error) {
 	layout, err := s.asked(present)
 	if err != nil || s.Space == nil {
 		return layout, err
@@ -155,8 +155,8 @@ func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
 	return layout, layout.Validate()
 }
 
-// region returns an error if a new namespace of a layout cannot have the wanted region.
-func (s Settings) region(layout generator.Layout) error {
+// mayHave returns an error if a new namespace of a layout cannot have the wanted region.
+func (s Settings) mayHave(layout generator.Layout) error {
 	switch {
 	case s.Region == nil:
 		return nil
@@ -226,7 +226,7 @@ func (s Settings) otherRegion(present namespace.Namespace) bool {
 	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
 }
 
-func (s Settings) say(sentence string) {
+func (s Settings) tell(sentence string) {
 	if s.Say != nil {
 		s.Say(sentence)
 	}

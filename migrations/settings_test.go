@@ -11,15 +11,15 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	present := generator.DefaultLayout()
 	present.TimestampBits, present.SequenceBits = 40, 13
 	present.Epoch, present.Unit = present.Epoch.AddDate(1, 0, 0), 2*time.Millisecond
-	got, err := Settings{}.layout(present)
+	got, err := Settings{}.wantedLayout(present)
 	if err != nil || !got.Equal(present) {
 		t.Errorf("nothing asked for: %s, %v", got.Full(), err)
 	}
-	got, err = Settings{Layout: "javascript"}.layout(present)
+	got, err = Settings{Layout: "javascript"}.wantedLayout(present)
 	if err != nil || got.Full() != "41/0/6/6, epoch 2025-01-01T00:00:00Z, unit 2ms" {
 		t.Errorf("bits asked for: %s, %v", got.Full(), err)
 	}
-	got, err = Settings{Unit: time.Second}.layout(present)
+	got, err = Settings{Unit: time.Second}.wantedLayout(present)
 	if err != nil || got.Full() != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
 		t.Errorf("unit asked for: %s, %v", got.Full(), err)
 	}

@@ -98,7 +98,7 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 			return err
 		}
 	}
-	if err := keepStandbys(ctx, d, before, s.say); err != nil {
+	if err := keepStandbys(ctx, d, before, s.tell); err != nil {
 		return err
 	}
 	if s.FreshWorker {
@@ -119,7 +119,7 @@ func install(ctx context.Context, d *database, s Settings, h *home, last int) (v
 			return verdict{}, err
 		}
 	}
-	if err := mendSequences(ctx, d.conn, s.say); err != nil {
+	if err := mendSequences(ctx, d.conn, s.tell); err != nil {
 		return verdict{}, err
 	}
 	row, err := ownRow(ctx, d, s, h)
@@ -152,7 +152,7 @@ func install(ctx context.Context, d *database, s Settings, h *home, last int) (v
 		return verdict{}, failed("looking for weak guards", err)
 	}
 	if weak != "" && d.facts.revision == last { // an older schema lacks some
-		s.say("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
+		s.tell("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
 	}
 	return row, d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
 }
