@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
 
@@ -27,24 +28,24 @@ func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err 
 func down(
 	ctx context.Context, url string, leaveJoined bool, list []migration, say func(string),
 ) (removed bool, err error) {
-	d, err := open(ctx, url)
+	d, err := session.Open(ctx, url)
 	if err != nil {
 		return false, err
 	}
-	defer d.close()
-	if err := d.lock(ctx); err != nil {
+	defer d.Close()
+	if err := d.Lock(ctx); err != nil {
 		return false, err
 	}
-	if !d.facts.hasSchema {
+	if !d.Facts.HasSchema {
 		return removeOrphans(ctx, d, Settings{Say: say})
 	}
-	if err := d.facts.mayMigrate(); err != nil {
+	if err := d.Facts.MayMigrate(); err != nil {
 		return false, err
 	}
-	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
+	if err := d.Facts.NotNewer(ctx, d.Conn, revision(list)); err != nil {
 		return false, err
 	}
-	err = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, leaveJoined, list) })
+	err = d.InTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, leaveJoined, list) })
 	return err == nil, err
 }
 
@@ -75,8 +76,8 @@ func DownSaying(
 }
 
 // remove removes everything, or returns all that is in the way. The caller then rolls the transaction back.
-func remove(ctx context.Context, d *database, leaveJoined bool, list []migration) error {
-	applied, err := readApplied(ctx, d.conn)
+func remove(ctx context.Context, d *session.Database, leaveJoined bool, list []migration) error {
+	applied, err := readApplied(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
@@ -92,27 +93,27 @@ func remove(ctx context.Context, d *database, leaveJoined bool, list []migration
 	if all.held { // the statements below would fail
 		return all.err()
 	}
-	if err := d.script(ctx, "removing the functions", sqlfuncs.Drop().SQL); err != nil {
+	if err := d.Script(ctx, "removing the functions", sqlfuncs.Drop().SQL); err != nil {
 		return err
 	}
 	for _, m := range slices.Backward(list) {
 		if _, ok := applied[m.version]; !ok {
 			continue
 		}
-		if err := d.script(ctx, "removing what "+m.name+" made", m.down); err != nil {
+		if err := d.Script(ctx, "removing what "+m.name+" made", m.down); err != nil {
 			return err
 		}
 	}
-	left, err := texts(ctx, d.conn, "looking for what is left in schema pgflurry", sql.Left)
+	left, err := session.Texts(ctx, d.Conn, "looking for what is left in schema pgflurry", sql.Left)
 	if err != nil {
 		return err
 	}
 	if len(left) > 0 {
-		all.add(refuse("Move these to another schema, or drop them, first; nothing is removed with CASCADE.",
+		all.add(session.Refuse("Move these to another schema, or drop them, first; nothing is removed with CASCADE.",
 			"schema pgflurry holds %d objects that are not pgflurry's:\n  %s", len(left), strings.Join(left, "\n  ")))
 	}
 	if err := all.err(); err != nil {
 		return err
 	}
-	return d.script(ctx, "removing schema pgflurry", sql.DropSchema)
+	return d.Script(ctx, "removing schema pgflurry", sql.DropSchema)
 }

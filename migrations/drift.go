@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
 
@@ -16,12 +17,12 @@ import (
 var errCompared = errors.New("compared")
 
 // drift lists the functions that differ from those of this version, and the names that are not pgflurry's.
-func drift(ctx context.Context, d *database) (differ []Function, kept []Kept, err error) {
-	if err := d.lock(ctx); err != nil {
+func drift(ctx context.Context, d *session.Database) (differ []Function, kept []Kept, err error) {
+	if err := d.Lock(ctx); err != nil {
 		return nil, nil, err
 	}
-	err = d.inTransaction(ctx, "comparing the functions", func() error {
-		found, err := digests(ctx, d.conn)
+	err = d.InTransaction(ctx, "comparing the functions", func() error {
+		found, err := digests(ctx, d.Conn)
 		if err != nil {
 			return err
 		}
@@ -32,15 +33,15 @@ func drift(ctx context.Context, d *database) (differ []Function, kept []Kept, er
 			return errCompared
 		}
 		for _, file := range append(sqlfuncs.Files(revision(all()), ""), sqlfuncs.Install()) {
-			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
+			if err := d.Script(ctx, "comparing "+file.Name, file.SQL); err != nil {
 				return err
 			}
 		}
-		installed, err := digests(ctx, d.conn)
+		installed, err := digests(ctx, d.Conn)
 		if err != nil {
 			return err
 		}
-		if kept, err = readKept(ctx, d.conn); err != nil {
+		if kept, err = readKept(ctx, d.Conn); err != nil {
 			return err
 		}
 		differ = differences(found, installed)
@@ -53,11 +54,11 @@ func drift(ctx context.Context, d *database) (differ []Function, kept []Kept, er
 }
 
 // foreignFunctions lists the functions that keep Up from running.
-func foreignFunctions(ctx context.Context, d *database) ([]Function, error) {
+func foreignFunctions(ctx context.Context, d *session.Database) ([]Function, error) {
 	if err := installNames(ctx, d); err != nil {
 		return nil, err
 	}
-	return list(ctx, d.conn, "reading the functions in public",
+	return session.List(ctx, d.Conn, "reading the functions in public",
 		sql.Foreign, func(row pgx.CollectableRow) (f Function, err error) {
 			f.State, err = "foreign", row.Scan(&f.Name)
 			return f, err
@@ -65,9 +66,9 @@ func foreignFunctions(ctx context.Context, d *database) ([]Function, error) {
 }
 
 // installNames installs the functions that distinguish pgflurry's functions from others.
-func installNames(ctx context.Context, d *database) error {
+func installNames(ctx context.Context, d *session.Database) error {
 	for _, file := range sqlfuncs.Names() {
-		if err := d.script(ctx, "telling pgflurry's functions from others", file.SQL); err != nil {
+		if err := d.Script(ctx, "telling pgflurry's functions from others", file.SQL); err != nil {
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func digests(ctx context.Context, conn *pgx.Conn) (map[string]string, error) {
 	digests := make(map[string]string)
 	rows, err := conn.Query(ctx, sql.Functions)
 	if err != nil {
-		return nil, failed("reading the functions", err)
+		return nil, session.Failed("reading the functions", err)
 	}
 	var name, digest string
 	_, err = pgx.ForEachRow(rows, []any{&name, &digest}, func() error {
@@ -87,7 +88,7 @@ func digests(ctx context.Context, conn *pgx.Conn) (map[string]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, failed("reading the functions", err)
+		return nil, session.Failed("reading the functions", err)
 	}
 	return digests, nil
 }
@@ -107,5 +108,5 @@ func differences(found, installed map[string]string) []Function {
 
 // readKept lists the names in public that are not pgflurry's.
 func readKept(ctx context.Context, conn *pgx.Conn) ([]Kept, error) {
-	return list(ctx, conn, "reading the names in public", sql.Kept, pgx.RowToStructByPos[Kept])
+	return session.List(ctx, conn, "reading the names in public", sql.Kept, pgx.RowToStructByPos[Kept])
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"pgflurry/generator"
+	"pgflurry/internal/session"
 )
 
 // UpOfALaterProgram is Up of a program that has the migrations of later as well.
@@ -13,7 +14,7 @@ func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
 	if err != nil {
 		return err
 	}
-	return up(ctx, url, Settings{}, list, func(*database) error { return nil })
+	return up(ctx, url, Settings{}, list, func(*session.Database) error { return nil })
 }
 
 // DownOfALaterProgram is Down of that program.
@@ -32,7 +33,7 @@ func PrintOfALaterProgram(later fs.FS) (string, error) {
 		return "", err
 	}
 	layout := generator.DefaultLayout()
-	workers, _, err := Settings{}.shares(layout)
+	workers, _, err := Settings{}.Shares(layout)
 	return "DO $pgflurry$" + printed(list, "", namespaceRow(Settings{}, layout, workers, nil)) + "$pgflurry$", err
 }
 
@@ -42,7 +43,4 @@ func withLater(later fs.FS) ([]migration, error) {
 }
 
 // LockKey is the key of the lock that excludes two migrations.
-const LockKey = lockKey
-
-// SessionSQL is what every session of a migration runs first.
-var SessionSQL = sql.Session
+const LockKey = session.LockKey

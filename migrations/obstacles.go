@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/fault"
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
 
@@ -39,7 +40,7 @@ func (o *obstacles) err() error {
 	for i, one := range o.list {
 		said[i], advice[i] = fmt.Sprintf("%d. %v", i+1, one), fmt.Sprintf("%d. %s", i+1, fault.HintOf(one))
 	}
-	return refuse(strings.Join(advice, "\n"), "nothing was removed, for %d reasons:\n%s", len(o.list),
+	return session.Refuse(strings.Join(advice, "\n"), "nothing was removed, for %d reasons:\n%s", len(o.list),
 		strings.Join(said, "\n"))
 }
 
@@ -48,18 +49,18 @@ const adviceOnUsers = "Drop or change these first; nothing is removed with CASCA
 
 // lookForObstacles looks for all reasons why it is not safe to remove pgflurry. An error means that it could not look.
 func lookForObstacles(
-	ctx context.Context, d *database, leaveJoined bool, list []migration, applied map[int]time.Time,
+	ctx context.Context, d *session.Database, leaveJoined bool, list []migration, applied map[int]time.Time,
 ) (all obstacles, err error) {
-	if err := d.script(ctx, "locking the tables", sql.Quiet); err != nil {
+	if err := d.Script(ctx, "locking the tables", sql.Quiet); err != nil {
 		return all, err
 	}
-	users, err := texts(ctx, d.conn, "looking for what uses the functions", sql.Dependents)
+	users, err := session.Texts(ctx, d.Conn, "looking for what uses the functions", sql.Dependents)
 	if err != nil {
 		return all, err
 	}
 	if len(users) > 0 {
 		all.held = true
-		all.add(refuse(adviceOnUsers,
+		all.add(session.Refuse(adviceOnUsers,
 			"these use pgflurry:\n  %s", strings.Join(users, "\n  ")))
 	}
 	for _, m := range slices.Backward(list) {
@@ -76,17 +77,17 @@ func lookForObstacles(
 		}
 	}
 	if !leaveJoined {
-		joined, err := noneJoined(ctx, d.conn)
+		joined, err := noneJoined(ctx, d.Conn)
 		if err != nil {
 			return all, err
 		}
 		all.add(joined)
 	}
 	// nothingAhead calls these functions, and somebody may have dropped them
-	if err := d.script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
+	if err := d.Script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
 		return all, err
 	}
-	ahead, err := nothingAhead(ctx, d.conn)
+	ahead, err := nothingAhead(ctx, d.Conn)
 	if ahead != nil {
 		all.add(ahead)
 	}
@@ -95,13 +96,13 @@ func lookForObstacles(
 
 // rowsInUse tries what takes a migration back, and returns its refusal; nil: it does not refuse. Nothing stays changed.
 // Other errors come from what is still in place, which the removal takes away first.
-func rowsInUse(ctx context.Context, d *database, m migration) (refusal, err error) {
+func rowsInUse(ctx context.Context, d *session.Database, m migration) (refusal, err error) {
 	trying := "trying to remove what " + m.name + " made"
-	if err := d.script(ctx, trying, sql.Try); err != nil {
+	if err := d.Script(ctx, trying, sql.Try); err != nil {
 		return nil, err
 	}
-	done := d.script(ctx, "removing what "+m.name+" made", m.down)
-	if err := d.script(ctx, trying, sql.TakeBack); err != nil {
+	done := d.Script(ctx, "removing what "+m.name+" made", m.down)
+	if err := d.Script(ctx, trying, sql.TakeBack); err != nil {
 		return nil, err
 	}
 	if said := new(pgconn.PgError); errors.As(done, &said) && said.Code == "23001" { // restrict violation
@@ -121,50 +122,50 @@ func noneJoined(ctx context.Context, conn *pgx.Conn) (refusal, err error) {
 	for i, j := range joined {
 		lines[i] = fmt.Sprintf("%s (worker %d, %s)", j.Database, j.Worker, j.Address)
 	}
-	return refuse(`Run "pgflurry migrate down" on them first. `+
+	return session.Refuse(`Run "pgflurry migrate down" on them first. `+
 		`Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
 		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(lines, "\n  ")), nil
 }
 
 // removeOrphans removes pgflurry's functions in public from a database without schema pgflurry. DROP SCHEMA pgflurry
 // CASCADE leaves them: PostgreSQL does not see that they need it.
-func removeOrphans(ctx context.Context, d *database, s Settings) (removed bool, err error) {
-	names, err := texts(ctx, d.conn, "looking for functions in public", sql.Orphans)
+func removeOrphans(ctx context.Context, d *session.Database, s Settings) (removed bool, err error) {
+	names, err := session.Texts(ctx, d.Conn, "looking for functions in public", sql.Orphans)
 	if err != nil || len(names) == 0 {
 		return false, err
 	}
-	if err := d.facts.mayMigrate(); err != nil {
+	if err := d.Facts.MayMigrate(); err != nil {
 		return false, err
 	}
-	err = d.inTransaction(ctx, "removing the functions in public", func() error {
-		if err := d.script(ctx, "making schema pgflurry", sql.Bootstrap); err != nil {
+	err = d.InTransaction(ctx, "removing the functions in public", func() error {
+		if err := d.Script(ctx, "making schema pgflurry", sql.Bootstrap); err != nil {
 			return err
 		}
 		if err := installNames(ctx, d); err != nil {
 			return err
 		}
-		users, err := texts(ctx, d.conn, "looking for what uses the functions", sql.Dependents)
+		users, err := session.Texts(ctx, d.Conn, "looking for what uses the functions", sql.Dependents)
 		if err != nil {
 			return err
 		}
 		if len(users) > 0 {
-			return refuse(adviceOnUsers,
+			return session.Refuse(adviceOnUsers,
 				"schema pgflurry was dropped, its functions are left in public, and these use them:\n  %s",
 				strings.Join(users, "\n  "))
 		}
-		if err := d.script(ctx, "removing the functions in public", sqlfuncs.Drop().SQL); err != nil {
+		if err := d.Script(ctx, "removing the functions in public", sqlfuncs.Drop().SQL); err != nil {
 			return err
 		}
-		return d.script(ctx, "removing schema pgflurry", sql.DropSchema)
+		return d.Script(ctx, "removing schema pgflurry", sql.DropSchema)
 	})
 	if err != nil {
 		return false, err
 	}
-	left, err := texts(ctx, d.conn, "looking for functions in public", sql.Orphans)
+	left, err := session.Texts(ctx, d.Conn, "looking for functions in public", sql.Orphans)
 	if err != nil || len(left) == len(names) {
 		return false, err // they are somebody else's
 	}
-	s.tell(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public",
+	s.Tell(fmt.Sprintf("schema pgflurry was dropped before, which had left %d functions in public",
 		len(names)-len(left)))
 	return true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/queries"
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
 
@@ -41,17 +42,17 @@ func PrintEscaped(w io.Writer, s Settings) error {
 
 // printWith writes the statement; quote makes a string of its block.
 func printWith(s Settings, w io.Writer, quote func(block string) string) error {
-	if err := s.validate(); err != nil {
+	if err := s.Validate(); err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
-	layout, err := s.wantedLayout(generator.DefaultLayout())
+	layout, err := s.WantedLayout(generator.DefaultLayout())
 	if err != nil {
 		return err
 	}
-	if err := s.mayHave(layout); err != nil {
+	if err := s.MayHave(layout); err != nil {
 		return err
 	}
-	workers, foreign, err := s.shares(layout)
+	workers, foreign, err := s.Shares(layout)
 	if err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
@@ -64,7 +65,7 @@ func printWith(s Settings, w io.Writer, quote func(block string) string) error {
 // which of them get a name in public.
 func printed(list []migration, functions, row string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, fragment.Begin, revision(list), lockKey)
+	fmt.Fprintf(&out, fragment.Begin, revision(list), session.LockKey)
 	out.WriteString("\n" + sql.Bootstrap)
 	for _, m := range list {
 		fmt.Fprintf(&out, "\n-- %s\n"+fragment.Apply+"%s"+fragment.Applied, m.name, m.version, m.up, m.version)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/fault"
+	"pgflurry/internal/session"
 )
 
 // readApplied returns when each migration was applied.
@@ -14,7 +15,7 @@ func readApplied(ctx context.Context, conn *pgx.Conn) (map[int]time.Time, error)
 	applied := make(map[int]time.Time)
 	rows, err := conn.Query(ctx, sql.Applied)
 	if err != nil {
-		return nil, appliedUnread(conn, err)
+		return nil, session.AppliedUnread(conn, err)
 	}
 	var version int
 	var at time.Time
@@ -23,15 +24,15 @@ func readApplied(ctx context.Context, conn *pgx.Conn) (map[int]time.Time, error)
 		return nil
 	})
 	if err != nil {
-		return nil, appliedUnread(conn, err)
+		return nil, session.AppliedUnread(conn, err)
 	}
 	return applied, nil
 }
 
 // applyMissing runs the missing migrations, each in one transaction with its row in the record. After a failure
 // the next run continues with the one that failed.
-func applyMissing(ctx context.Context, d *database, list []migration) error {
-	applied, err := readApplied(ctx, d.conn)
+func applyMissing(ctx context.Context, d *session.Database, list []migration) error {
+	applied, err := readApplied(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
@@ -40,8 +41,8 @@ func applyMissing(ctx context.Context, d *database, list []migration) error {
 			continue
 		}
 		doing := "applying " + m.name
-		err := d.inTransaction(ctx, doing, func() error {
-			if err := d.script(ctx, doing, m.up); err != nil {
+		err := d.InTransaction(ctx, doing, func() error {
+			if err := d.Script(ctx, doing, m.up); err != nil {
 				return held(err)
 			}
 			return recordApplied(ctx, d, m)
@@ -54,13 +55,13 @@ func applyMissing(ctx context.Context, d *database, list []migration) error {
 }
 
 // recordApplied writes the row of an applied migration.
-func recordApplied(ctx context.Context, d *database, m migration) error {
-	return d.write(ctx, "writing down that "+m.name+" is applied", sql.Record, m.version)
+func recordApplied(ctx context.Context, d *session.Database, m migration) error {
+	return d.Write(ctx, "writing down that "+m.name+" is applied", sql.Record, m.version)
 }
 
 // held adds a hint if another transaction held a table that a migration changes.
 func held(err error) error {
-	if notAvailable(err) {
+	if session.NotAvailable(err) {
 		return fault.WithHint(err,
 			"Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
 				"Run the same again when that has ended; pg_locks shows who it is.")
@@ -71,21 +72,21 @@ func held(err error) error {
 // recordRestored records which migrations a schema has that came from a dump without data (pg_dump --schema-only,
 // structure.sql). Such a schema has its tables, but its record of the migrations is empty. The later steps make the
 // rows, as in a new database.
-func recordRestored(ctx context.Context, d *database, list []migration) error {
+func recordRestored(ctx context.Context, d *session.Database, list []migration) error {
 	var restored bool
-	if err := d.conn.QueryRow(ctx, sql.WithoutRows).Scan(&restored); err != nil {
-		return failed("looking for a schema without its rows", err)
+	if err := d.Conn.QueryRow(ctx, sql.WithoutRows).Scan(&restored); err != nil {
+		return session.Failed("looking for a schema without its rows", err)
 	}
 	if !restored {
 		return nil
 	}
-	if d.facts.revision == 0 {
-		return refuse("Restore the dump with the data of schema pgflurry.",
+	if d.Facts.Revision == 0 {
+		return session.Refuse("Restore the dump with the data of schema pgflurry.",
 			"schema pgflurry of database %q has tables but no record of its migrations, and does not say of which "+
-				"revision it is", d.facts.database)
+				"revision it is", d.Facts.Database)
 	}
 	for _, m := range list {
-		if m.version > d.facts.revision {
+		if m.version > d.Facts.Revision {
 			break
 		}
 		if err := recordApplied(ctx, d, m); err != nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"pgflurry/internal/session"
 )
 
 // A rest is one worker, or the function, that may have issued IDs ahead of the clock, or did until just now.
@@ -19,7 +21,9 @@ type rest struct {
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
 // over.
 func nothingAhead(ctx context.Context, conn *pgx.Conn) (*RestError, error) {
-	rests, err := list(ctx, conn, "reading the marks", sql.Rests, func(row pgx.CollectableRow) (r rest, err error) {
+	rests, err := session.List(ctx, conn, "reading the marks", sql.Rests, func(row pgx.CollectableRow) (r rest,
+		err error,
+	) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
 		r.left = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)

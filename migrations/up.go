@@ -5,18 +5,23 @@ import (
 
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/namespace/decide"
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
+
+// Settings say what a namespace shall be.
+type Settings = decide.Settings
 
 // Up brings the database at url to the state that this version needs. It may run any number of times, also several at
 // once. If the operator can act on an error, fault.HintOf returns how.
 func Up(ctx context.Context, url string, s Settings) error {
-	return up(ctx, url, s, all(), func(*database) error { return nil })
+	return up(ctx, url, s, all(), func(*session.Database) error { return nil })
 }
 
 // UpState is Up, and returns the state that it leaves. Both use one connection.
 func UpState(ctx context.Context, url string, s Settings) (state State, err error) {
-	err = up(ctx, url, s, all(), func(d *database) error {
+	err = up(ctx, url, s, all(), func(d *session.Database) error {
 		state, err = stateAfterUp(ctx, d)
 		return err
 	})
@@ -24,50 +29,50 @@ func UpState(ctx context.Context, url string, s Settings) (state State, err erro
 }
 
 // up is Up with a list of migrations. At the end it calls then with the session, which holds the lock still.
-func up(ctx context.Context, url string, s Settings, list []migration, then func(*database) error) error {
-	if err := s.validate(); err != nil {
+func up(ctx context.Context, url string, s Settings, list []migration, then func(*session.Database) error) error {
+	if err := s.Validate(); err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
-	d, err := open(ctx, url)
+	d, err := session.Open(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	d.told = s.Doing
+	defer d.Close()
+	d.Told = s.Doing
 	if err := bring(ctx, d, s, list); err != nil {
 		return err
 	}
-	if err := noteServer(ctx, d); err != nil {
+	if err := decide.NoteServer(ctx, d); err != nil {
 		return err
 	}
 	return then(d)
 }
 
 // bring does what Up does, in an open session.
-func bring(ctx context.Context, d *database, s Settings, list []migration) error {
-	if err := d.facts.mayMigrate(); err != nil {
+func bring(ctx context.Context, d *session.Database, s Settings, list []migration) error {
+	if err := d.Facts.MayMigrate(); err != nil {
 		return err
 	}
-	var h *home
+	var h *decide.Home
 	var err error
 	if s.JoinURL != "" {
-		if h, err = openHome(ctx, s.JoinURL); err != nil {
+		if h, err = decide.OpenHome(ctx, s.JoinURL); err != nil {
 			return err
 		}
-		defer h.close()
+		defer h.Close()
 	}
-	if err := d.lock(ctx); err != nil {
+	if err := d.Lock(ctx); err != nil {
 		return err
 	}
-	if err := d.facts.notNewer(ctx, d.conn, revision(list)); err != nil {
+	if err := d.Facts.NotNewer(ctx, d.Conn, revision(list)); err != nil {
 		return err
 	}
-	if s.AfterID, err = newestID(ctx, d, s); err != nil {
+	if s.AfterID, err = decide.NewestID(ctx, d, s); err != nil {
 		return err
 	}
-	empty := !d.facts.hasSchema
+	empty := !d.Facts.HasSchema
 	const doing = "making schema pgflurry"
-	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, sql.Bootstrap) }); err != nil {
+	if err := d.InTransaction(ctx, doing, func() error { return d.Script(ctx, doing, sql.Bootstrap) }); err != nil {
 		return err
 	}
 	if err := recordRestored(ctx, d, list); err != nil {
@@ -80,79 +85,79 @@ func bring(ctx context.Context, d *database, s Settings, list []migration) error
 	if err := applyMissing(ctx, d, list); err != nil {
 		return err
 	}
-	var row verdict
-	err = d.inTransaction(ctx, "installing the functions", func() (err error) {
+	var row decide.Verdict
+	err = d.InTransaction(ctx, "installing the functions", func() (err error) {
 		row, err = install(ctx, d, s, h, revision(list))
 		return err
 	})
 	if err != nil {
 		if empty { // a refusal leaves no schema without a namespace; if this fails, the next run continues
-			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, true, list) })
+			_ = d.InTransaction(ctx, "removing pgflurry", func() error { return remove(ctx, d, true, list) })
 		}
 		return err
 	}
-	if row.decided {
-		if err := d.inTransaction(ctx, "ending the closing", func() error {
-			return d.script(ctx, "ending the closing", sql.EndClosing)
+	if row.Decided {
+		if err := d.InTransaction(ctx, "ending the closing", func() error {
+			return d.Script(ctx, "ending the closing", sql.EndClosing)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := keepStandbys(ctx, d, before, s.tell); err != nil {
+	if err := keepStandbys(ctx, d, before, s.Tell); err != nil {
 		return err
 	}
 	if s.FreshWorker {
-		if err := takeFreshWorker(ctx, d, h, s.Version); err != nil {
+		if err := decide.TakeFreshWorker(ctx, d, h, s.Version); err != nil {
 			return err
 		}
 	}
 	if s.MaxWindow != 0 {
-		return setWindows(ctx, d, s.MaxWindow, row.founded)
+		return decide.SetWindows(ctx, d, s.MaxWindow, row.Founded)
 	}
 	return nil
 }
 
 // install does everything that is not a numbered migration, in one transaction. last is the number of the last one.
-func install(ctx context.Context, d *database, s Settings, h *home, last int) (verdict, error) {
+func install(ctx context.Context, d *session.Database, s Settings, h *decide.Home, last int) (decide.Verdict, error) {
 	for _, file := range sqlfuncs.Files(last, s.Functions) {
-		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
-			return verdict{}, err
+		if err := d.Script(ctx, "installing "+file.Name, file.SQL); err != nil {
+			return decide.Verdict{}, err
 		}
 	}
-	if err := mendSequences(ctx, d.conn, s.tell); err != nil {
-		return verdict{}, err
+	if err := mendSequences(ctx, d.Conn, s.Tell); err != nil {
+		return decide.Verdict{}, err
 	}
-	row, err := ownRow(ctx, d, s, h)
+	row, err := decide.OwnRow(ctx, d, s, h)
 	if err != nil {
-		return verdict{}, err
+		return decide.Verdict{}, err
 	}
 	if s.NewServer != "" {
-		if err := setNewServer(ctx, d, s.NewServer); err != nil {
-			return verdict{}, err
+		if err := decide.SetNewServer(ctx, d, s.NewServer); err != nil {
+			return decide.Verdict{}, err
 		}
 	}
-	if err := settled(ctx, d, h); err != nil {
-		return verdict{}, err
+	if err := decide.Settled(ctx, d, h); err != nil {
+		return decide.Verdict{}, err
 	}
 	if s.JoinsComplete && h == nil {
-		if err := completeJoins(ctx, d); err != nil {
-			return verdict{}, err
+		if err := decide.CompleteJoins(ctx, d); err != nil {
+			return decide.Verdict{}, err
 		}
 	}
 	if s.RestartQuarantine != nil {
-		if err := setRestart(ctx, d, *s.RestartQuarantine); err != nil {
-			return verdict{}, err
+		if err := decide.SetRestart(ctx, d, *s.RestartQuarantine); err != nil {
+			return decide.Verdict{}, err
 		}
 	}
-	if _, err := d.conn.Exec(ctx, sql.Installed, nullable(s.Version)); err != nil {
-		return verdict{}, failed("writing down which version installs the functions", err)
+	if _, err := d.Conn.Exec(ctx, sql.Installed, session.Nullable(s.Version)); err != nil {
+		return decide.Verdict{}, session.Failed("writing down which version installs the functions", err)
 	}
-	weak, err := namespace.WeakGuards(ctx, d.conn)
+	weak, err := namespace.WeakGuards(ctx, d.Conn)
 	if err != nil {
-		return verdict{}, failed("looking for weak guards", err)
+		return decide.Verdict{}, session.Failed("looking for weak guards", err)
 	}
-	if weak != "" && d.facts.revision == last { // an older schema lacks some
-		s.tell("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
+	if weak != "" && d.Facts.Revision == last { // an older schema lacks some
+		s.Tell("guards were mended, which a restore had left without effect in some sessions, or dropped: " + weak)
 	}
-	return row, d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
+	return row, d.Script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
 }

@@ -41,7 +41,7 @@ const kept = `SELECT n::text FROM pgflurry.namespace n
 	UNION ALL SELECT 'item ' || id FROM item
 	UNION ALL SELECT number || ' ' || applied_at FROM pgflurry.migration WHERE number = 1 ORDER BY 1`
 
-func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
+func TestMigrationInvariant4ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY);
@@ -101,7 +101,7 @@ func TestThePrintOfALaterProgramIsTheUpgradeAndThatOfAnEarlierOneLeavesItAlone(t
 	}
 }
 
-func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testing.T) {
+func TestMigrationInvariant1DownTakesLaterMigrationsBackTheLastOneFirst(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE taken_back (place serial, version int)")
@@ -143,7 +143,7 @@ func TestUpAndDownNeedOneConnectionOfAPooler(t *testing.T) {
 	}
 }
 
-func TestMigrationInvariant7AnUpThatHasWaitedLooksAgainForALaterRevision(t *testing.T) {
+func TestMigrationInvariant3AnUpThatHasWaitedLooksAgainForALaterRevision(t *testing.T) {
 	url := server.Database(t)
 	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestAMigrationLeavesNothingInASessionThatAPoolerGivesToOthers(t *testing.T)
 	}
 }
 
-func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
+func TestMigrationInvariant4AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	program := map[string]string{"00002_color.sql": color, "00003_size.sql": broken}
@@ -211,7 +211,7 @@ func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 	server.Do(t, conn, "SELECT n FROM pgflurry.size; SELECT next_snowflake()")
 }
 
-func TestMigrationInvariant8AnUpThatCannotLockATableSaysSoInsteadOfHoldingRenewalsUp(t *testing.T) {
+func TestMigrationInvariant4AnUpThatCannotLockATableSaysSoInsteadOfHoldingRenewalsUp(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	program := later(map[string]string{"00002_color.sql": "SET LOCAL lock_timeout = '1s';\n" + color})

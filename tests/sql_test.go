@@ -40,7 +40,7 @@ func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 // psql reads such a file, too: without a semicolon it takes two statements for one.
 func TestEachNamedStatementEndsWithASemicolon(t *testing.T) {
 	paths, err := filepath.Glob("../internal/*/queries.sql")
-	paths = append(paths, "../migrations/queries.sql")
+	paths = append(paths, "../migrations/queries.sql", "../internal/namespace/decide/queries.sql")
 	if err != nil || len(paths) < 5 {
 		t.Fatalf("%q, %v; expected the files of five rooms or more", paths, err)
 	}

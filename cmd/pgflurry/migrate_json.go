@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/namespace/decide"
 	"pgflurry/migrations"
 )
 
@@ -105,10 +106,10 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 		Skew:      n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
 		Closed: state.Closed, GateBy: known(state.GateBy),
 		Restart: state.Restart.Seconds(), Settles: state.Settles.Seconds(), JoinsClosed: state.JoinsClosed,
-		NewServer: known(n.NewServer), OnNewServer: migrations.Warn, Elsewhere: array(state.Elsewhere),
+		NewServer: known(n.NewServer), OnNewServer: decide.Warn, Elsewhere: array(state.Elsewhere),
 	}
 	if n.RefusesNew {
-		all.OnNewServer = migrations.Refuse
+		all.OnNewServer = decide.Refuse
 	}
 	return all
 }

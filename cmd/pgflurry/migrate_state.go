@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/namespace/decide"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
 )
@@ -121,7 +122,7 @@ func (t *table) addServer(state migrations.State, n *namespace.Namespace) {
 		t.add("server", "not known", n.NewServer)
 	}
 	if n.RefusesNew {
-		t.add("on a new server", migrations.Refuse, "no proxy gets a worker there, and the function gives no ID")
+		t.add("on a new server", decide.Refuse, "no proxy gets a worker there, and the function gives no ID")
 	}
 	for _, proxy := range state.Elsewhere {
 		t.add("elsewhere", "answers", proxy+" before this server was started: if this is a copy, its original lives")

@@ -11,7 +11,7 @@ import (
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
-	"pgflurry/migrations"
+	"pgflurry/internal/namespace/decide"
 )
 
 // longestCloseWait is the longest pause of close --wait before it looks and reports again.
@@ -54,7 +54,7 @@ left_seconds.
 			if patience < time.Millisecond {
 				return usageError(cmd, fmt.Errorf("--lock-timeout is %v; expected 1ms or more", patience))
 			}
-			c, err := migrations.Close(cmd.Context(), url, patience)
+			c, err := decide.Close(cmd.Context(), url, patience)
 			if err != nil {
 				return connect.Explain(namespace.AsOwner(err))
 			}
@@ -78,7 +78,7 @@ left_seconds.
 }
 
 // untilGrantsEnd waits until the last grant of a closed database is over.
-func untilGrantsEnd(cmd *cobra.Command, url string, c migrations.Closing) (migrations.Closing, error) {
+func untilGrantsEnd(cmd *cobra.Command, url string, c decide.Closing) (decide.Closing, error) {
 	if c.Left > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "closed; waiting %v for the last grants (%s)\n", wholeSeconds(c.Left),
 			leasesInUse(c))
@@ -96,7 +96,7 @@ func untilGrantsEnd(cmd *cobra.Command, url string, c migrations.Closing) (migra
 		}
 		before := c
 		var err error
-		if c, err = migrations.LookAtClosing(ctx, url); err != nil {
+		if c, err = decide.LookAtClosing(ctx, url); err != nil {
 			return c, err
 		}
 		if !c.Closed || c.Generation < before.Generation {
@@ -108,14 +108,14 @@ func untilGrantsEnd(cmd *cobra.Command, url string, c migrations.Closing) (migra
 }
 
 // leasesInUse says what a wait is for. The rows may lack grants that a failover, a restore or a restart has forgotten.
-func leasesInUse(c migrations.Closing) string {
+func leasesInUse(c decide.Closing) string {
 	if c.Leases == 0 {
 		return "a failover, a restore or a restart may have forgotten them"
 	}
 	return fmt.Sprintf("leases: %d", c.Leases)
 }
 
-func printClosing(w io.Writer, c migrations.Closing) error {
+func printClosing(w io.Writer, c decide.Closing) error {
 	text := fmt.Sprintf("database %q is closed since %s, at generation %d: it gives no IDs, segments, counters, "+
 		"tokens or locks any more\n", c.Database, timestamp(*c.Since), c.Generation) +
 		"not closed: sequences of PostgreSQL itself (bigserial, identity columns, offset sequences)\n"
@@ -147,7 +147,7 @@ type closingJSON struct {
 	Left       float64 `json:"left_seconds"`
 }
 
-func printClosingJSON(w io.Writer, c migrations.Closing) error {
+func printClosingJSON(w io.Writer, c decide.Closing) error {
 	at := func(t *time.Time) *string {
 		if t == nil {
 			return nil

@@ -13,6 +13,7 @@ import (
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/namespace/decide"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
 )
@@ -74,7 +75,7 @@ once stood far ahead. Its old worker is retired.`,
 	flags.BoolVar(&s.FreshWorker, "fresh-worker", false, "give the function another worker")
 	source.Describe(flags, config.Row{Name: "functions", Enum: []string{sqlfuncs.Snowflake, sqlfuncs.All}})
 	source.Describe(flags, config.Row{Name: "restart-quarantine", Enum: []string{"0s", "default"}}) // beside durations
-	source.Describe(flags, config.Row{Name: "new-server", Enum: []string{migrations.Warn, migrations.Refuse}})
+	source.Describe(flags, config.Row{Name: "new-server", Enum: []string{decide.Warn, decide.Refuse}})
 	asksConsent(cmd, append(knobs, "home")...)
 	return cmd
 }
@@ -90,7 +91,7 @@ var knobs = []string{"max-window", "restart-quarantine", "new-server", "function
 // restartQuarantine parses --restart-quarantine.
 func restartQuarantine(text string) (time.Duration, error) {
 	if text == "default" {
-		return migrations.RestartAsWindows, nil
+		return decide.RestartAsWindows, nil
 	}
 	length, err := time.ParseDuration(text)
 	if err != nil || length < 0 {
@@ -119,7 +120,7 @@ func whatIsSet(s migrations.Settings, state migrations.State) (said []string) {
 func windowsDone(n *namespace.Namespace, gate time.Duration) string {
 	said := fmt.Sprintf("proxies may reserve %v ahead (--window); a worker whose proxy crashed rests for up to %v",
 		n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
-	if n.Quarantine > migrations.QuarantineFor(n.MaxWindow, n.Skew, n.Layout.Unit) {
+	if n.Quarantine > decide.QuarantineFor(n.MaxWindow, n.Skew, n.Layout.Unit) {
 		said += fmt.Sprintf("\nthe quarantine stays %v, because longer grants may be in use: "+
 			"run the same again after %v", n.Quarantine, n.Quarantine)
 	}

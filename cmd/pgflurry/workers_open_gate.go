@@ -9,7 +9,7 @@ import (
 	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
-	"pgflurry/migrations"
+	"pgflurry/internal/namespace/decide"
 )
 
 func newWorkersOpenGate() *cobra.Command {
@@ -33,9 +33,9 @@ The start of a server keeps workers back as well, and open-gate does not end tha
 		Example: `  pgflurry workers open-gate --database postgres://app@localhost/shop --yes`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			act := migrations.OpenGate
+			act := decide.OpenGate
 			if !yes {
-				act = migrations.LookAtGate
+				act = decide.LookAtGate
 			}
 			gate, err := act(cmd.Context(), url)
 			if err != nil {
@@ -75,7 +75,7 @@ func closedBy(who string) string {
 	return who
 }
 
-func whileClosed(g migrations.Gate) any {
+func whileClosed(g decide.Gate) any {
 	if g.Left == 0 {
 		return nil
 	}

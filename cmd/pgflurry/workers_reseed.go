@@ -15,7 +15,7 @@ import (
 	"pgflurry/internal/fault"
 	"pgflurry/internal/lease"
 	"pgflurry/internal/namespace"
-	"pgflurry/migrations"
+	"pgflurry/internal/namespace/decide"
 )
 
 func newWorkersReseed() *cobra.Command {
@@ -65,7 +65,7 @@ reserved_until, granted_after (times).
 				if err != nil {
 					return namespace.AsOwner(err)
 				}
-				if err := migrations.BeginAnew(ctx, conn); err != nil {
+				if err := decide.BeginAnew(ctx, conn); err != nil {
 					return namespace.AsOwner(err)
 				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/namespace"
-	"pgflurry/migrations"
+	"pgflurry/internal/session"
 )
 
 // A Shown is a fact that a server may keep to itself.
@@ -79,7 +79,7 @@ func Look(ctx context.Context, conn *pgx.Conn) (Facts, error) {
 	f.Lane = shown(ctx, conn, sql.Lane)
 	_ = conn.QueryRow(ctx, sql.Standbys).Scan(&f.Standbys) // 0: none, or none that shows
 	_ = conn.QueryRow(ctx, sql.Connections).Scan(&f.Sessions)
-	if err := migrations.Permitted(ctx, conn); err != nil {
+	if err := session.Permitted(ctx, conn); err != nil {
 		f.MayMigrate = err.Error()
 	}
 	return f, f.lookAtNamespace(ctx, conn)

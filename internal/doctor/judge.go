@@ -32,7 +32,7 @@ const skew = 2 * time.Second
 func Judge(f Facts) []Check {
 	return []Check{
 		version(f), providerCheck(f), migrate(f), lease(f), database(f), sequences(f), timeline(f), identifier(f),
-		durable(f), replicated(f), session(f), clock(f), connections(f), wire(f),
+		durable(f), replicated(f), ofRole(f), clock(f), connections(f), wire(f),
 	}
 }
 
@@ -175,8 +175,8 @@ func replicated(f Facts) Check {
 	return c
 }
 
-// session is about settings of the role or the database that change what a session of pgflurry meets.
-func session(f Facts) Check {
+// ofRole is about settings of the role or the database that change what a session of pgflurry meets.
+func ofRole(f Facts) Check {
 	c := Check{"role's settings", "as usual", OK, ""}
 	var unusual []string
 	for _, setting := range []string{

@@ -29,7 +29,7 @@ func worker(t testing.TB, url string) int {
 	return value[int](t, server.Connect(t, url), "SELECT snowflake_worker(next_snowflake())")
 }
 
-func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
+func TestDecideInvariant3ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
@@ -75,7 +75,7 @@ func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *testing.T) {
+func TestDecideInvariant2EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *testing.T) {
 	t.Parallel()
 	original := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: 3, Epoch: epoch(t)})
 	server.Exec(t, original, "UPDATE pgflurry.namespace SET max_window = '30 s', quarantine = '90 s'")

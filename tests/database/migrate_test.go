@@ -54,7 +54,7 @@ func TestPrintGivesTheSameAsUp(t *testing.T) {
 	}
 }
 
-func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
+func TestSessionInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
 	var ups sync.WaitGroup
@@ -79,7 +79,7 @@ func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 	run(t, conn, "SELECT next_snowflake()")
 }
 
-func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
+func TestMigrationInvariant1DownRemovesAllUpDownUp(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)
@@ -171,7 +171,7 @@ func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
 	}
 }
 
-func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
+func TestDecideInvariant1ALayoutCannotChange(t *testing.T) {
 	t.Parallel()
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	id := row(t, url).ID
@@ -268,7 +268,7 @@ func TestTheStateOfADatabaseWhoseDiskIsFullIsShownWithoutItsFunctions(t *testing
 	}
 }
 
-func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
+func TestMigrationInvariant1DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
@@ -292,7 +292,7 @@ func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T)
 	}
 }
 
-func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T) {
+func TestMigrationInvariant1DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)

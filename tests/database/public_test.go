@@ -27,7 +27,7 @@ var family = []string{
 
 const bodies = "SELECT oid::regprocedure || prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1"
 
-func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwnNorDoesDownDropIt(t *testing.T) {
+func TestMigrationInvariant2UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwnNorDoesDownDropIt(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)
@@ -78,7 +78,7 @@ func TestAFunctionThatReplacedOneOfTheFamilyIsSaidToBeForeignAndSurvivesUpAndDow
 	}
 }
 
-func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUpSaysSo(t *testing.T) {
+func TestMigrationInvariant2AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUpSaysSo(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
 	conn := server.Connect(t, url)

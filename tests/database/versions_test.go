@@ -27,7 +27,7 @@ func newer(t testing.TB, url string, serves int) {
 		UPDATE pgflurry.namespace SET installed_by = '9.8.7'`, namespace.Revision+1, serves))
 }
 
-func TestMigrationInvariant7AnOlderProgramChangesNothingInANewerSchemaAndSaysWhichToUse(t *testing.T) {
+func TestMigrationInvariant3AnOlderProgramChangesNothingInANewerSchemaAndSaysWhichToUse(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
 	newer(t, url, namespace.Revision)

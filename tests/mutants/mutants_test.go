@@ -209,7 +209,7 @@ var inSQL = []mutant{
 	},
 	{
 		guard: "a fresh worker gives no ID of a tick that only the old mark covers",
-		file:  "migrations/queries.sql",
+		file:  "internal/namespace/decide/queries.sql",
 		from:  "CALL pgflurry.begin_anew(false);\n", to: "",
 		test: "AFreshWorkerGivesNoID", in: "tests/unique",
 	},
@@ -224,7 +224,7 @@ var inSQL = []mutant{
 		test: "ADumpWithoutTheRows", in: "tests/unique",
 	},
 	{
-		guard: "a claim from another address is asked about", file: "migrations/queries.sql",
+		guard: "a claim from another address is asked about", file: "internal/namespace/decide/queries.sql",
 		from: "forgotten OR here OR $6,", to: "forgotten OR here OR $6 OR true,",
 		test: "Invariant5", in: "tests/unique",
 	},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/internal/namespace/decide"
 	"pgflurry/internal/postgres"
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
@@ -122,7 +123,7 @@ func TestWithRefuseAnUndeclaredCopyGivesNoIDByProxyOrFunctionUntilItIsDeclared(t
 	t.Parallel()
 	server.Binaries(t)
 	s := newStory(t, nil)
-	original, proxy := s.original(migrations.Refuse)
+	original, proxy := s.original(decide.Refuse)
 	copied := server.Clone(s, original, "copied")
 	beside, admin := s.observed(on(copied), "of the copy", "--id-database", "ids", "--id-auth", "trust")
 	beside.Line("no worker is leased", "is on a server that is not known", "migrate up")
@@ -161,7 +162,7 @@ func TestARestartIsNoNewServerAndWithRefuseTheFunctionWaitsForAProxyThatRecognis
 	t.Parallel()
 	server.Binaries(t)
 	s := newStory(t, nil)
-	original, proxy := s.original(migrations.Refuse)
+	original, proxy := s.original(decide.Refuse)
 	s.draw(proxy.URL, on(original))
 	s.runs(2, []string{"namespace", "set", "--database", on(original), "--new-server", "maybe"}, "Give warn or refuse")
 	// it may not read data_directory
@@ -206,7 +207,7 @@ func TestAMemberThatIsPromotedIsKnownWhereTheURLNamesAllMembers(t *testing.T) {
 	server.Binaries(t)
 	s := newStory(t, nil)
 	primary := server.Private(s, nil)
-	s.up(on(primary), migrations.Settings{RestartQuarantine: new(time.Duration), NewServer: migrations.Refuse})
+	s.up(on(primary), migrations.Settings{RestartQuarantine: new(time.Duration), NewServer: decide.Refuse})
 	source := fmt.Sprintf("host=127.0.0.1 port=%d", primary.Port)
 	standby := server.Standby(s, primary, "standby", source, nil)
 	members := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable "+

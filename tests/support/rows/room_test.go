@@ -71,7 +71,7 @@ func newRoom(t testing.TB, unit time.Duration, windows string) *room {
 	for _, name := range []string{"acquire", "renew", "release", "reseed", "retire"} {
 		r.use(name, r.read("../../../internal/lease/"+name+".sql"))
 	}
-	named, err := queries.Split(r.read("../../../migrations/queries.sql"))
+	named, err := queries.Split(r.read("../../../internal/namespace/decide/queries.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -340,7 +340,7 @@ func (t *Table) Reseed(owner func() string) Answer {
 	return Answer{true, workers, raised, held, mark, t.AcquireAfter}
 }
 
-// SetQuarantine is a statement of migrations/queries.sql.
+// SetQuarantine is a statement of internal/namespace/decide/queries.sql.
 func (t *Table) SetQuarantine(quarantine int64) {
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -354,7 +354,7 @@ func (t *Table) SetQuarantine(quarantine int64) {
 	t.Quarantine = quarantine
 }
 
-// LongGrants is a statement of migrations/queries.sql.
+// LongGrants is a statement of internal/namespace/decide/queries.sql.
 func (t *Table) LongGrants() bool {
 	for _, r := range t.Rows {
 		if !r.Kept && r.Term > 0 && !r.Released && r.Mark > t.Now+t.MaxWindow+t.Skew {

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"testing"
@@ -11,15 +11,15 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	present := generator.DefaultLayout()
 	present.TimestampBits, present.SequenceBits = 40, 13
 	present.Epoch, present.Unit = present.Epoch.AddDate(1, 0, 0), 2*time.Millisecond
-	got, err := Settings{}.wantedLayout(present)
+	got, err := Settings{}.WantedLayout(present)
 	if err != nil || !got.Equal(present) {
 		t.Errorf("nothing asked for: %s, %v", got.Full(), err)
 	}
-	got, err = Settings{Layout: "javascript"}.wantedLayout(present)
+	got, err = Settings{Layout: "javascript"}.WantedLayout(present)
 	if err != nil || got.Full() != "41/0/6/6, epoch 2025-01-01T00:00:00Z, unit 2ms" {
 		t.Errorf("bits asked for: %s, %v", got.Full(), err)
 	}
-	got, err = Settings{Unit: time.Second}.wantedLayout(present)
+	got, err = Settings{Unit: time.Second}.WantedLayout(present)
 	if err != nil || got.Full() != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
 		t.Errorf("unit asked for: %s, %v", got.Full(), err)
 	}
@@ -33,7 +33,7 @@ func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := (Settings{}).shares(l); got != want || err != nil {
+		if got, _, err := (Settings{}).Shares(l); got != want || err != nil {
 			t.Errorf("layout %s keeps %d, %v; want %d", layout, got, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -11,18 +11,22 @@ import (
 
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 // takePlace lets the database replace its original, which gives no IDs any more, or continue after it was set back in
 // place. why says why it is a copy; "": it does not look like one.
-func takePlace(ctx context.Context, d *database, s Settings, present namespace.Namespace, h *home, why string) error {
+func takePlace(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace, h *Home,
+	why string,
+) error {
 	original := "" // its name, if it is on this server
 	switch {
 	case present.Home != "" && h == nil:
-		return refuse("Add --home with the URL of that database: its rows say whose the worker is.",
+		return session.Refuse("Add --home with the URL of that database: its rows say whose the worker is.",
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
 	case present.Home == "" && h != nil:
-		return refuse("Leave --home out if the original is gone for good. If it lives: pgflurry namespace join.",
+		return session.Refuse("Leave --home out if the original is gone for good. If it lives: pgflurry namespace "+
+			"join.",
 			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
 			present.Database)
 	case why != "" || present.Closed || present.NewServer != "":
@@ -36,14 +40,14 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 			return err
 		}
 	} else {
-		d.doing("waiting for other moves of this ID space")
-		if err := firstOfServer(ctx, d.conn); err != nil {
+		d.Doing("waiting for other moves of this ID space")
+		if err := firstOfServer(ctx, d.Conn); err != nil {
 			return err
 		}
 		if err := placeTaken(ctx, d, s, present, original); err != nil {
 			return err
 		}
-		if err := d.write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
+		if err := d.Write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
 			return err
 		}
 	}
@@ -54,20 +58,20 @@ func takePlace(ctx context.Context, d *database, s Settings, present namespace.N
 // known, where nobody has closed the original. Then its database is not there any more, or is this one. In all other
 // cases it is the operator's word: a closed database may have a successor, and a dump proves nothing of later.
 // It returns the name of the original, if that is another database of this server.
-func originalEnded(ctx context.Context, d *database, s Settings, present namespace.Namespace) (string, error) {
+func originalEnded(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace) (string, error) {
 	var here bool
 	var name string
 	var oid uint32
-	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&here, &name, &oid); err != nil {
-		return "", failed("looking for the original", err)
+	if err := d.Conn.QueryRow(ctx, sql.Evidence).Scan(&here, &name, &oid); err != nil {
+		return "", session.Failed("looking for the original", err)
 	}
 	if name != "" {
-		if row, err := rowOf(ctx, d.conn, name); err != nil || !row.Closed {
-			return "", refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry namespace close\" on it. "+
+		if row, err := rowOf(ctx, d.Conn, name); err != nil || !row.Closed {
+			return "", session.Refuse(fmt.Sprintf("Drop %s first, or run \"pgflurry namespace close\" on it. "+
 				"If both shall give IDs: \"pgflurry namespace join\", or separate.",
 				pgx.Identifier{name}.Sanitize()),
 				"database %q has not moved: its original, database %q (oid %d), still exists on this server, "+
-					"and is not closed", d.facts.database, name, oid)
+					"and is not closed", d.Facts.Database, name, oid)
 		}
 	}
 	what := "is a copy"
@@ -82,7 +86,7 @@ func originalEnded(ctx context.Context, d *database, s Settings, present namespa
 	default:
 		return "", nil
 	}
-	return "", fault.WithKind(fault.NotInPlace, refuse(
+	return "", fault.WithKind(fault.NotInPlace, session.Refuse(
 		`If its original still gives IDs, run "pgflurry namespace close --database ORIGINAL --wait". Then copy it.
 Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`,
 		"database %q %s, and nothing here shows whether another one goes on with the same IDs",
@@ -99,23 +103,25 @@ const (
 // the other. The one with the lower OID waits until the other has ended. The other refuses.
 func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, sql.MovedLock); err != nil {
-		return failed("taking the lock of a move", err)
+		return session.Failed("taking the lock of a move", err)
 	}
 	for end := time.Now().Add(patienceForMoves); ; time.Sleep(20 * time.Millisecond) {
 		var lower string
 		var higher int
 		if err := conn.QueryRow(ctx, sql.MovedElsewhere).Scan(&lower, &higher); err != nil {
-			return failed("looking for another move on this server", err)
+			return session.Failed("looking for another move on this server", err)
 		}
 		switch {
 		case lower != "":
-			return refuse("Wait until that has ended. Only one copy takes the place of the original: the others join "+
+			return session.Refuse("Wait until that has ended. Only one copy takes the place of the original: the "+
+				"others join "+
 				"or separate.",
 				"another \"namespace move\" of this ID space is under way, in database %q of this server", lower)
 		case higher == 0:
 			return nil
 		case time.Now().After(end):
-			return refuse("Let it end, and run it again.", "another \"namespace move\" of this ID space is still "+
+			return session.Refuse("Let it end, and run it again.", "another \"namespace move\" of this ID space is "+
+				"still "+
 				"under way on this server after %v", patienceForMoves)
 		}
 	}
@@ -123,14 +129,16 @@ func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
 
 // placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
 // names the databases that it cannot look into. It cannot see copies on other servers.
-func placeTaken(ctx context.Context, d *database, s Settings, present namespace.Namespace, original string) error {
-	others, err := texts(ctx, d.conn, "listing the databases of the server", sql.OtherDatabases)
+func placeTaken(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace,
+	original string,
+) error {
+	others, err := session.Texts(ctx, d.Conn, "listing the databases of the server", sql.OtherDatabases)
 	if err != nil {
 		return err
 	}
 	var hidden []string
 	for _, name := range others {
-		other, err := rowOf(ctx, d.conn, name)
+		other, err := rowOf(ctx, d.Conn, name)
 		_, copied := other.Copied()
 		switch missing := new(namespace.NotMigratedError); {
 		case errors.As(err, &missing):
@@ -139,17 +147,17 @@ func placeTaken(ctx context.Context, d *database, s Settings, present namespace.
 		case copied || other.ID != present.ID || other.Home != "" || name == original:
 		case other.Closed && s.NoOtherDraws:
 		case other.Closed:
-			return refuse("If none has taken the place of that one either, add --no-other-draws.",
+			return session.Refuse("If none has taken the place of that one either, add --no-other-draws.",
 				"database %q was the home of namespace %s, and was closed: another copy may have taken its place",
 				name, present.ID)
 		default:
-			return refuse("If this copy shall stay as well: \"pgflurry namespace join\", or separate.",
+			return session.Refuse("If this copy shall stay as well: \"pgflurry namespace join\", or separate.",
 				"database %q is the home of namespace %s already: another copy has taken the place of the original",
 				name, present.ID)
 		}
 	}
 	if len(hidden) > 0 {
-		s.tell("warning: Databases of this server that could not be looked into: " + strings.Join(hidden, ", ") +
+		s.Tell("warning: Databases of this server that could not be looked into: " + strings.Join(hidden, ", ") +
 			". If one of them has taken the place of the original already, both give the same IDs.")
 	}
 	return nil

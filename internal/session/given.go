@@ -1,4 +1,4 @@
-package migrations
+package session
 
 import (
 	"net/url"
@@ -25,8 +25,8 @@ func givenAs(text string) given {
 	return given{u}
 }
 
-// at returns that of a database at an address, host:port/name, or on the same server if there is only a name.
-func (g given) at(address string) given {
+// At returns that of a database at an address, host:port/name, or on the same server if there is only a name.
+func (g given) At(address string) given {
 	if g.URL == nil {
 		return g
 	}
@@ -42,8 +42,8 @@ func (g given) at(address string) given {
 // plain is a text that a shell takes as it is.
 var plain = regexp.MustCompile(`^[\w:/@.%=+,-]+$`)
 
-// or returns it, in quotes if a shell needs them, or a placeholder.
-func (g given) or(placeholder string) string {
+// Or returns it, in quotes if a shell needs them, or a placeholder.
+func (g given) Or(placeholder string) string {
 	if g.URL == nil {
 		return placeholder
 	}

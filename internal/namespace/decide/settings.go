@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
 
@@ -83,53 +84,56 @@ const (
 	Refuse = "refuse" // no proxy gets a worker, and the function gives no ID
 )
 
-// validate refuses settings that contradict each other.
-func (s Settings) validate() error {
+// Validate refuses settings that contradict each other.
+func (s Settings) Validate() error {
 	switch {
 	case s.Functions != "" && s.Functions != sqlfuncs.Snowflake && s.Functions != sqlfuncs.All:
-		return refuse(fmt.Sprintf("Give %s or %s.", sqlfuncs.Snowflake, sqlfuncs.All),
+		return session.Refuse(fmt.Sprintf("Give %s or %s.", sqlfuncs.Snowflake, sqlfuncs.All),
 			"--functions is %q, which is no choice of functions", s.Functions)
 	case s.NewNamespace && (s.Moved || s.JoinURL != "" || s.Space != nil), s.Moved && s.Copy,
 		s.Disposable && (s.NewNamespace || s.Moved || s.JoinURL != "" || s.Space != nil):
-		return refuse("Choose one.", "these settings say two things of what the database is to become")
+		return session.Refuse("Choose one.", "these settings say two things of what the database is to become")
 	case s.AfterID != nil && *s.AfterID < 0:
-		return refuse("Give the highest ID that the database holds.",
+		return session.Refuse("Give the highest ID that the database holds.",
 			"--after-id is %d, and no ID is negative", *s.AfterID)
 	case s.Space != nil && s.Region == nil:
-		return refuse("Add --region with a number that no other region of the ID space has.",
+		return session.Refuse("Add --region with a number that no other region of the ID space has.",
 			"--namespace makes the database a region of an ID space, but --region does not say which")
 	case s.Space != nil && !s.Space.Regions:
-		return refuse("Regions begin with a new ID space: pgflurry migrate up --database URL --layout datacenter "+
+		return session.Refuse("Regions begin with a new ID space: pgflurry migrate up --database URL --layout "+
+			"datacenter "+
 			"--region NUMBER, in another database. A database without a region joins by --home.",
 			"the ID space %s of --namespace has no regions: its home gives all workers away, "+
 				"those of region %d as well", s.Space.ID, *s.Region)
 	case s.MaxWindow != 0 && (s.MaxWindow < namespace.ShortestWindow || s.MaxWindow > namespace.LongestWindow ||
 		s.MaxWindow%time.Millisecond != 0):
-		return refuse("Give a duration such as 10m or 1h.",
+		return session.Refuse("Give a duration such as 10m or 1h.",
 			"--max-window is %v; expected %v to %v, in whole milliseconds",
 			s.MaxWindow, namespace.ShortestWindow, namespace.LongestWindow)
 	case s.RestartQuarantine != nil && !mayWaitAfterRestart(*s.RestartQuarantine):
-		return refuse("Give a duration such as 0s or 2m, or default.",
+		return session.Refuse("Give a duration such as 0s or 2m, or default.",
 			"--restart-quarantine is %v; expected 0s to %v, in whole milliseconds",
 			*s.RestartQuarantine, longestRestart)
 	case s.NewServer != "" && s.NewServer != Warn && s.NewServer != Refuse:
-		return refuse(fmt.Sprintf("Give %s or %s.", Warn, Refuse), "--new-server is %q, which is neither", s.NewServer)
+		return session.Refuse(fmt.Sprintf("Give %s or %s.", Warn, Refuse), "--new-server is %q, which is neither",
+			s.NewServer)
 	}
 	if s.DatabaseWorkers < 0 {
-		return refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)
+		return session.Refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)
 	}
-	_, err := s.wantedLayout(generator.DefaultLayout())
+	_, err := s.WantedLayout(generator.DefaultLayout())
 	return err
 }
 
-// wantedLayout returns the wanted layout. What the operator left out comes from the named ID space, or else from present.
-func (s Settings) wantedLayout(present generator.Layout) (generator.Layout, error) {
+// WantedLayout returns the wanted layout. What the operator left out comes from the named ID space, or else from
+// present.
+func (s Settings) WantedLayout(present generator.Layout) (generator.Layout, error) {
 	layout, err := s.asked(present)
 	if err != nil || s.Space == nil {
 		return layout, err
 	}
 	if layout, err = s.asked(s.Space.Layout); err == nil && !layout.Equal(s.Space.Layout) {
-		err = contradicts("Leave --layout, --epoch and --unit out: the fingerprint has them.",
+		err = session.Contradicts("Leave --layout, --epoch and --unit out: the fingerprint has them.",
 			"the ID space of --namespace has layout %s, not %s", s.Space.Layout.Full(), layout.Full())
 	}
 	return layout, err
@@ -155,16 +159,16 @@ func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
 	return layout, layout.Validate()
 }
 
-// mayHave returns an error if a new namespace of a layout cannot have the wanted region.
-func (s Settings) mayHave(layout generator.Layout) error {
+// MayHave returns an error if a new namespace of a layout cannot have the wanted region.
+func (s Settings) MayHave(layout generator.Layout) error {
 	switch {
 	case s.Region == nil:
 		return nil
 	case layout.DatacenterBits == 0:
-		return contradicts("Add --layout datacenter, or another layout with bits for the number of the region.",
+		return session.Contradicts("Add --layout datacenter, or another layout with bits for the number of the region.",
 			"--region is %d, but layout %s has no datacenter bits", *s.Region, layout)
 	case *s.Region < 0 || *s.Region >= 1<<layout.DatacenterBits:
-		return contradicts("Choose one of these that no other region has.",
+		return session.Contradicts("Choose one of these that no other region has.",
 			"--region is %d, but layout %s has regions 0 to %d", *s.Region, layout, 1<<layout.DatacenterBits-1)
 	}
 	return nil
@@ -184,18 +188,19 @@ func (s Settings) named(workers int, foreign namespace.Ranges) (int, namespace.R
 	return workers, foreign
 }
 
-// shares returns whom the workers of a new namespace are for. workers is how many, of its region or of all, are for the
+// Shares returns whom the workers of a new namespace are for. workers is how many, of its region or of all, are for the
 // functions of databases; foreign are another generator's, in the whole ID space.
-func (s Settings) shares(layout generator.Layout) (workers int, foreign namespace.Ranges, err error) {
+func (s Settings) Shares(layout generator.Layout) (workers int, foreign namespace.Ranges, err error) {
 	workers, foreign = s.named(0, nil)
 	if s.Space != nil && (workers != s.Space.DatabaseWorkers || !slices.Equal(foreign, s.Space.Foreign)) {
-		return 0, nil, contradicts("Leave --database-workers and --foreign-workers out: the fingerprint has them.",
+		return 0, nil, session.Contradicts("Leave --database-workers and --foreign-workers out: the fingerprint has "+
+			"them.",
 			"the ID space of --namespace keeps %d workers for database functions, and its foreign workers are %v",
 			s.Space.DatabaseWorkers, s.Space.Foreign)
 	}
 	all := namespace.WorkersOf(layout, nil)
 	if beyond := foreign.Without(namespace.Ranges{all}); len(beyond) > 0 {
-		return 0, nil, contradicts("Name workers of this layout alone.",
+		return 0, nil, session.Contradicts("Name workers of this layout alone.",
 			"--foreign-workers has workers %v, but this layout has workers %v", beyond, all)
 	}
 	left := namespace.Ranges{namespace.WorkersOf(layout, s.Region)}.Without(foreign).Size()
@@ -211,7 +216,7 @@ func (s Settings) shares(layout generator.Layout) (workers int, foreign namespac
 		if s.Space != nil {
 			advice = "The fingerprint fixes both. Choose the number of another region, which has more workers left."
 		}
-		return 0, nil, refuse(advice,
+		return 0, nil, session.Refuse(advice,
 			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
 				"left for a proxy", max(1, workers), of, left)
 	}
@@ -226,7 +231,7 @@ func (s Settings) otherRegion(present namespace.Namespace) bool {
 	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
 }
 
-func (s Settings) tell(sentence string) {
+func (s Settings) Tell(sentence string) {
 	if s.Say != nil {
 		s.Say(sentence)
 	}

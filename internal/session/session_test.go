@@ -1,13 +1,15 @@
-package migrations_test
+package session_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"pgflurry/migrations"
+	"pgflurry/internal/session"
 	"pgflurry/tests/support/server"
 )
+
+func TestMain(m *testing.M) { server.Main(m) }
 
 func TestNoTimeoutOfADatabaseEndsAMigration(t *testing.T) {
 	url := server.Database(t)
@@ -23,16 +25,16 @@ func TestNoTimeoutOfADatabaseEndsAMigration(t *testing.T) {
 	for _, name := range names {
 		server.Do(t, conn, fmt.Sprintf("ALTER DATABASE %s SET %s = '1h'", server.Name(t, url), name))
 	}
-	session := server.Connect(t, url)
+	open := server.Connect(t, url)
 	const set = "SELECT current_setting($1)"
 	for _, name := range names {
-		if value := server.Value[string](t, session, set, name); value != "1h" {
+		if value := server.Value[string](t, open, set, name); value != "1h" {
 			t.Fatalf("%s is %s in the database", name, value)
 		}
 	}
-	server.Do(t, session, migrations.SessionSQL)
+	server.Do(t, open, session.SQL)
 	for _, name := range names {
-		if value := server.Value[string](t, session, set, name); value != "0" {
+		if value := server.Value[string](t, open, set, name); value != "0" {
 			t.Errorf("%s is %s for a migration, expected none", name, value)
 		}
 	}

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -9,23 +9,24 @@ import (
 	"pgflurry/generator"
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 // A verdict says what a run has made of the namespace row.
-type verdict struct {
-	founded bool // it made the namespace, so that has no IDs yet
-	decided bool // it wrote down which database this is, as its operator said
+type Verdict struct {
+	Founded bool // it made the namespace, so that has no IDs yet
+	Decided bool // it wrote down which database this is, as its operator said
 }
 
-// ownRow makes sure that the namespace row is this database's own. It makes the row, or judges the existing one and
+// OwnRow makes sure that the namespace row is this database's own. It makes the row, or judges the existing one and
 // does what the operator asked for. Package namespace explains the row, and what a copy is.
-func ownRow(ctx context.Context, d *database, s Settings, h *home) (verdict, error) {
-	present, err := namespace.Read(ctx, d.conn)
+func OwnRow(ctx context.Context, d *session.Database, s Settings, h *Home) (Verdict, error) {
+	present, err := namespace.Read(ctx, d.Conn)
 	if errors.As(err, new(*namespace.NotMigratedError)) {
-		return verdict{founded: h == nil}, found(ctx, d, s, h)
+		return Verdict{Founded: h == nil}, found(ctx, d, s, h)
 	}
 	if err != nil {
-		return verdict{}, err
+		return Verdict{}, err
 	}
 	why := s.whyCopied(present)
 	if s.Copy && why == "" {
@@ -33,37 +34,38 @@ func ownRow(ctx context.Context, d *database, s Settings, h *home) (verdict, err
 	}
 	if why != "" && s.otherRegion(present) {
 		if err := forgetRegion(ctx, d, s, h); err != nil {
-			return verdict{}, err
+			return Verdict{}, err
 		}
 		s.Copy = false
-		return verdict{founded: true, decided: true}, found(ctx, d, s, nil)
+		return Verdict{Founded: true, Decided: true}, found(ctx, d, s, nil)
 	}
 	if err := unchanged(ctx, d, s, present); err != nil {
-		return verdict{}, err
+		return Verdict{}, err
 	}
 	decided, err := own(ctx, d, s, h, present, why)
-	return verdict{decided: decided}, err
+	return Verdict{Decided: decided}, err
 }
 
 // own does with an existing row what the operator asked for. why says why the database is a copy; "": it is not one.
 // decided: the operator has said which database this is, and that is written down.
 func own(
-	ctx context.Context, d *database, s Settings, h *home, present namespace.Namespace, why string,
+	ctx context.Context, d *session.Database, s Settings, h *Home, present namespace.Namespace, why string,
 ) (decided bool, err error) {
 	switch {
-	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
-		return false, refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
+	case h != nil && h.Facts.Database == d.Facts.Database && h.Facts.Started.Equal(d.Facts.Started):
+		return false, session.Refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
-		return false, refuse(`On the copy, and on no other, add --copy. `+
+		return false, session.Refuse(`On the copy, and on no other, add --copy. `+
 			`Be sure which of the two it is: the other one keeps its workers.`,
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
-			present.Database, h.address(), present.ID)
+			present.Database, h.Address(), present.ID)
 	case h != nil && why != "" && s.JoinsComplete:
 		return false, homeKnows(present)
 	case s.NewNamespace && why == "":
-		return false, refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) "+
+		return false, session.Refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the "+
+			"machine) "+
 			"and the original lives on, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
@@ -84,51 +86,51 @@ func own(
 	if err != nil {
 		return false, err
 	}
-	return true, d.script(ctx, "writing down which database this is", sql.Identify)
+	return true, d.Script(ctx, "writing down which database this is", sql.Identify)
 }
 
 // newNamespace makes a copy an ID space of its own.
-func newNamespace(ctx context.Context, d *database, afterID *int64, former namespace.Namespace) error {
+func newNamespace(ctx context.Context, d *session.Database, afterID *int64, former namespace.Namespace) error {
 	const doing = "making the copy a namespace of its own"
-	if _, err := d.conn.Exec(ctx, sql.NewNamespace, afterID); err != nil {
-		return failed(doing, err)
+	if _, err := d.Conn.Exec(ctx, sql.NewNamespace, afterID); err != nil {
+		return session.Failed(doing, err)
 	}
-	now, err := namespace.Read(ctx, d.conn)
+	now, err := namespace.Read(ctx, d.Conn)
 	if err == nil && (now.ID == former.ID || now.Home != "") {
-		return dropped(d, doing)
+		return session.Dropped(d, doing)
 	}
 	return err
 }
 
-// settled reads the row again: the database must be an original, and of the namespace of its home. Procedures of SQL
+// Settled reads the row again: the database must be an original, and of the namespace of its home. Procedures of SQL
 // return no count of the rows that they changed.
-func settled(ctx context.Context, d *database, h *home) error {
-	now, err := namespace.Read(ctx, d.conn)
+func Settled(ctx context.Context, d *session.Database, h *Home) error {
+	now, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
 	_, copied := now.Copied()
-	if copied || h != nil && (now.ID != h.row.ID || now.Home != h.address()) {
-		return dropped(d, "writing down which database this is")
+	if copied || h != nil && (now.ID != h.row.ID || now.Home != h.Address()) {
+		return session.Dropped(d, "writing down which database this is")
 	}
 	return nil
 }
 
 // found makes the row of a new namespace, or of a namespace whose home is elsewhere.
-func found(ctx context.Context, d *database, s Settings, h *home) error {
+func found(ctx context.Context, d *session.Database, s Settings, h *Home) error {
 	anew := s.Moved && s.Space != nil && h == nil // replaces a region's database that was lost
 	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete || s.Existing {
-		return refuse("Run \"pgflurry migrate up\" for an ID space of its own, or \"pgflurry namespace join\".",
-			"database %q has no namespace yet", d.facts.database)
+		return session.Refuse("Run \"pgflurry migrate up\" for an ID space of its own, or \"pgflurry namespace join\".",
+			"database %q has no namespace yet", d.Facts.Database)
 	}
 	if h != nil {
 		return joinNew(ctx, d, s, h)
 	}
-	layout, err := s.wantedLayout(generator.DefaultLayout())
+	layout, err := s.WantedLayout(generator.DefaultLayout())
 	if err != nil {
 		return err
 	}
-	if err := s.mayHave(layout); err != nil {
+	if err := s.MayHave(layout); err != nil {
 		return err
 	}
 	if err := mayBegin(ctx, d, layout); err != nil {
@@ -152,8 +154,8 @@ func found(ctx context.Context, d *database, s Settings, h *home) error {
 }
 
 // mayBegin refuses a new namespace whose layout, by the server's clock, has not begun or ends soon.
-func mayBegin(ctx context.Context, d *database, layout generator.Layout) error {
-	now, err := clock(ctx, d.conn)
+func mayBegin(ctx context.Context, d *session.Database, layout generator.Layout) error {
+	now, err := session.Clock(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
@@ -161,8 +163,8 @@ func mayBegin(ctx context.Context, d *database, layout generator.Layout) error {
 }
 
 // create writes the row and all worker rows, or compares layout and region with the existing row.
-func create(ctx context.Context, d *database, s Settings, layout generator.Layout) error {
-	workers, foreign, err := s.shares(layout)
+func create(ctx context.Context, d *session.Database, s Settings, layout generator.Layout) error {
+	workers, foreign, err := s.Shares(layout)
 	if err != nil {
 		return fault.WithKind(fault.Usage, err)
 	}
@@ -170,11 +172,11 @@ func create(ctx context.Context, d *database, s Settings, layout generator.Layou
 	if s.Space != nil {
 		id = &s.Space.ID
 	}
-	_, err = d.conn.Exec(ctx, sql.CreateNamespace, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	_, err = d.Conn.Exec(ctx, sql.CreateNamespace, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
 		s.Region, multirange(foreign))
 	if err != nil {
-		return failed("making the namespace", err)
+		return session.Failed("making the namespace", err)
 	}
 	return nil
 }
@@ -189,72 +191,73 @@ func multirange(workers namespace.Ranges) *string {
 }
 
 // unchanged refuses settings that contradict the row.
-func unchanged(ctx context.Context, d *database, s Settings, present namespace.Namespace) error {
+func unchanged(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace) error {
 	if err := sameSpace(s, present); err != nil {
 		return err
 	}
 	s.Region = present.Region
 	if s.AfterID != nil && !s.NewNamespace {
-		return contradicts("Leave --after-id out.",
+		return session.Contradicts("Leave --after-id out.",
 			"--after-id is for a new ID space, and database %q belongs to namespace %s",
-			d.facts.database, present.ID)
+			d.Facts.Database, present.ID)
 	}
-	layout, err := s.wantedLayout(present.Layout)
+	layout, err := s.WantedLayout(present.Layout)
 	if err != nil {
 		return err
 	}
 	workers, foreign := s.named(present.DatabaseWorkers, present.Foreign)
 	switch {
 	case workers != present.DatabaseWorkers:
-		return contradicts("This number cannot change. Leave it out.",
+		return session.Contradicts("This number cannot change. Leave it out.",
 			"the namespace of database %q keeps %d workers for database functions, not %d",
-			d.facts.database, present.DatabaseWorkers, workers)
+			d.Facts.Database, present.DatabaseWorkers, workers)
 	case !slices.Equal(foreign, present.Foreign):
-		return contradicts("Whom a worker is for is fixed when the ID space is made. Leave --foreign-workers out, "+
+		return session.Contradicts("Whom a worker is for is fixed when the ID space is made. Leave "+
+			"--foreign-workers out, "+
 			"or make a new ID space in another database.",
 			"the foreign workers of the namespace of database %q are %v, not %v",
-			d.facts.database, present.Foreign, foreign)
+			d.Facts.Database, present.Foreign, foreign)
 	}
 	if s.Disposable && !present.Disposable {
-		return contradicts("Leave --disposable out, or make another database for tests.",
-			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
+		return session.Contradicts("Leave --disposable out, or make another database for tests.",
+			"the namespace of database %q is not disposable, and cannot become it", d.Facts.Database)
 	}
 	err = create(ctx, d, s, layout) // only compares the layout, because the row exists
-	if errors.As(err, new(*serverError)) {
+	if errors.As(err, new(*session.ServerError)) {
 		return fault.WithKind(fault.Usage, err)
 	}
 	return err
 }
 
 // foreign refuses to join another namespace than the database's own.
-func foreign(present namespace.Namespace, h *home, why string) error {
+func foreign(present namespace.Namespace, h *Home, why string) error {
 	if why != "" {
-		return refuse("Run \"pgflurry namespace separate\" if the copy shall be an ID space of its own.",
+		return session.Refuse("Run \"pgflurry namespace separate\" if the copy shall be an ID space of its own.",
 			"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
-			present.Database, present.ID, h.row.ID, h.address())
+			present.Database, present.ID, h.row.ID, h.Address())
 	}
-	return refuse("A database belongs to one namespace for good: its IDs could meet those of another.",
+	return session.Refuse("A database belongs to one namespace for good: its IDs could meet those of another.",
 		"database %q belongs to namespace %s, not to %s of %s",
-		present.Database, present.ID, h.row.ID, h.address())
+		present.Database, present.ID, h.row.ID, h.Address())
 }
 
 // refuseCopy says what a copy is, and prints the commands that fit it.
-func refuseCopy(ctx context.Context, d *database, present namespace.Namespace, why string) error {
+func refuseCopy(ctx context.Context, d *session.Database, present namespace.Namespace, why string) error {
 	var here bool
 	var original string
 	var oid uint32
-	if err := d.conn.QueryRow(ctx, sql.Evidence).Scan(&here, &original, &oid); err != nil {
-		return failed("looking for the original", err)
+	if err := d.Conn.QueryRow(ctx, sql.Evidence).Scan(&here, &original, &oid); err != nil {
+		return session.Failed("looking for the original", err)
 	}
-	url, home, homeIs, closed := d.given.or("URL"), "HOME", "the original", false
+	url, home, homeIs, closed := d.Given.Or("URL"), "HOME", "the original", false
 	advice := "Its function still carries the worker of the original. Run the one that is true:"
 	fits := func(command, when string) { advice += "\n  pgflurry namespace " + command + "\n      " + when }
 	switch {
 	case present.Home != "":
-		home, homeIs = d.given.at(present.Home).or("HOME"), present.Home
+		home, homeIs = d.Given.At(present.Home).Or("HOME"), present.Home
 	case original != "":
-		home = d.given.at(original).or("HOME")
-		row, err := rowOf(ctx, d.conn, original)
+		home = d.Given.At(original).Or("HOME")
+		row, err := rowOf(ctx, d.Conn, original)
 		closed = err == nil && row.Closed
 	}
 	inPlace := here && original == "" && !present.Closed && present.NewServer == "" // as originalEnded judges
@@ -283,5 +286,5 @@ func refuseCopy(ctx context.Context, d *database, present namespace.Namespace, w
 		fits(fmt.Sprintf("join --database %s --region NUMBER --namespace %s", url, present.Fingerprint()),
 			"it begins another region, with a number that no region has")
 	}
-	return fault.WithKind(fault.NotInPlace, refuse(advice, "%s", why))
+	return fault.WithKind(fault.NotInPlace, session.Refuse(advice, "%s", why))
 }

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 // A Gate keeps workers of a home back.
@@ -24,8 +25,8 @@ func LookAtGate(ctx context.Context, url string) (Gate, error) {
 	if err != nil {
 		return Gate{}, err
 	}
-	defer d.close()
-	return readGate(ctx, d.conn, row)
+	defer d.Close()
+	return ReadGate(ctx, d.Conn, row)
 }
 
 // OpenGate lets proxies get workers at once, although the rows may lack grants that are in use. It returns the gate as
@@ -35,37 +36,38 @@ func OpenGate(ctx context.Context, url string) (Gate, error) {
 	if err != nil {
 		return Gate{}, err
 	}
-	defer d.close()
-	before, err := readGate(ctx, d.conn, row)
+	defer d.Close()
+	before, err := ReadGate(ctx, d.Conn, row)
 	if err != nil || before.Left == 0 {
 		return before, err
 	}
-	return before, d.certain(func() error { return d.write(ctx, "opening the gate", sql.OpenGate) })
+	return before, d.Certain(func() error { return d.Write(ctx, "opening the gate", sql.OpenGate) })
 }
 
-func openHomeOfGate(ctx context.Context, url string) (*database, namespace.Namespace, error) {
+func openHomeOfGate(ctx context.Context, url string) (*session.Database, namespace.Namespace, error) {
 	d, row, err := openClosing(ctx, url)
 	if err != nil {
 		return nil, row, err
 	}
 	if why, copied := row.Copied(); copied {
-		err = fault.WithKind(fault.NotInPlace, refuse(`"pgflurry migrate up" says what it can become.`, "%s", why))
+		err = fault.WithKind(fault.NotInPlace, session.Refuse(`"pgflurry migrate up" says what it can become.`, "%s",
+			why))
 	} else if row.Home != "" {
-		err = contradicts("Give the URL of its home.",
+		err = session.Contradicts("Give the URL of its home.",
 			"database %q has no gate: the workers of its namespace are in %s", row.Database, row.Home)
 	}
 	if err != nil {
-		d.close()
+		d.Close()
 		return nil, row, err
 	}
 	return d, row, nil
 }
 
-func readGate(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Gate, error) {
+func ReadGate(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (Gate, error) {
 	g := Gate{Database: row.Database}
 	var left int64
 	if err := conn.QueryRow(ctx, sql.Gate).Scan(&left, &g.Opens, &g.By); err != nil {
-		return Gate{}, failed("reading the gate", err)
+		return Gate{}, session.Failed("reading the gate", err)
 	}
 	g.Left = time.Duration(left) * time.Millisecond
 	return g, nil

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 const (
@@ -31,18 +32,18 @@ func leastQuarantine(maxWindow, skew, unit time.Duration) time.Duration {
 	return whole(maxWindow) + 2*whole(skew)
 }
 
-// setWindows changes max_window of the namespace, and the quarantine with it. founded: the namespace has no IDs yet.
+// SetWindows changes max_window of the namespace, and the quarantine with it. founded: the namespace has no IDs yet.
 //
 // An interruption is harmless at each step, and so is a failover to any standby. At every moment, on every standby, the
 // quarantine must outlive the windows that are allowed, and those that were. So the quarantine rises before the window.
 // It falls after the window, when the last grant of the old window has ended. docs/uniqueness.md has the argument.
-func setWindows(ctx context.Context, d *database, want time.Duration, founded bool) error {
-	present, err := namespace.Read(ctx, d.conn)
+func SetWindows(ctx context.Context, d *session.Database, want time.Duration, founded bool) error {
+	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
 	if present.Home != "" {
-		return contradicts("Run it on that database.",
+		return session.Contradicts("Run it on that database.",
 			"--max-window is the namespace's, and the namespace of database %q is at home in %s",
 			present.Database, present.Home)
 	}
@@ -61,8 +62,8 @@ func setWindows(ctx context.Context, d *database, want time.Duration, founded bo
 		}
 	}
 	if present.MaxWindow != want {
-		err := d.acknowledged(func() error {
-			return d.write(ctx, "writing max_window", sql.MaxWindow, want.Microseconds())
+		err := d.Acknowledged(func() error {
+			return d.Write(ctx, "writing max_window", sql.MaxWindow, want.Microseconds())
 		})
 		if err != nil {
 			return err
@@ -77,34 +78,34 @@ func setWindows(ctx context.Context, d *database, want time.Duration, founded bo
 	}
 	return setQuarantine(ctx, d, quarantine, func() (bool, error) {
 		var long bool
-		err := d.conn.QueryRow(ctx, sql.LongGrants).Scan(&long)
+		err := d.Conn.QueryRow(ctx, sql.LongGrants).Scan(&long)
 		return !long, err
 	})
 }
 
 // setQuarantine changes the quarantine if may, called with the workers locked, returns true.
-func setQuarantine(ctx context.Context, d *database, quarantine time.Duration, may func() (bool, error)) error {
+func setQuarantine(ctx context.Context, d *session.Database, quarantine time.Duration, may func() (bool, error)) error {
 	const doing = "changing the quarantine"
-	return d.acknowledged(func() error {
-		return d.inTransaction(ctx, doing, func() error {
-			if err := d.script(ctx, "locking the workers", sql.LockWorkers); err != nil {
+	return d.Acknowledged(func() error {
+		return d.InTransaction(ctx, doing, func() error {
+			if err := d.Script(ctx, "locking the workers", sql.LockWorkers); err != nil {
 				return busy(err)
 			}
 			switch ok, err := may(); {
 			case err != nil:
-				return failed("looking for long grants", err)
+				return session.Failed("looking for long grants", err)
 			case !ok:
 				return nil
 			}
-			return d.write(ctx, doing, sql.Quarantine, quarantine.Microseconds())
+			return d.Write(ctx, doing, sql.Quarantine, quarantine.Microseconds())
 		})
 	})
 }
 
 // busy adds what to do if another transaction kept the lock of the workers.
 func busy(err error) error {
-	if notAvailable(err) {
-		return refuse("Wait until it has ended, and run the same again. pg_locks shows who it is. "+
+	if session.NotAvailable(err) {
+		return session.Refuse("Wait until it has ended, and run the same again. pg_locks shows who it is. "+
 			"A commit that waits for a hung synchronous standby holds it too.",
 			"the windows stay as they are: another transaction holds pgflurry.worker")
 	}
@@ -113,29 +114,30 @@ func busy(err error) error {
 
 // standbysHave waits until every standby has written the WAL of this session. unsure: this session's writes matter for
 // it, so a standby that this role may not look at counts as one that is behind. stays says what is not done.
-func standbysHave(ctx context.Context, d *database, unsure bool, stays string) error {
+func standbysHave(ctx context.Context, d *session.Database, unsure bool, stays string) error {
 	var written string
-	if err := d.conn.QueryRow(ctx, sql.Written).Scan(&written); err != nil {
-		if err = failed("asking how far the log is written", err); !errors.As(err, new(*serverError)) || unsure {
+	if err := d.Conn.QueryRow(ctx, sql.Written).Scan(&written); err != nil {
+		if err = session.Failed("asking how far the log is written", err); !errors.As(err,
+			new(*session.ServerError)) || unsure {
 			return err
 		}
 		return nil // a server without WAL positions
 	}
-	d.doing("waiting for the standbys")
+	d.Doing("waiting for the standbys")
 	for end := time.Now().Add(patienceForStandbys); ; time.Sleep(50 * time.Millisecond) {
-		behind, may, hidden, err := readBehind(ctx, d.conn, written)
+		behind, may, hidden, err := readBehind(ctx, d.Conn, written)
 		switch {
 		case err != nil:
 			return err
 		case hidden && unsure:
-			return refuse(`Wait until each standby answers "SELECT quarantine FROM pgflurry.namespace" with that, `+
-				`and run the same again. A member of pg_monitor sees it by itself.`,
+			return session.Refuse(`Wait until each standby answers "SELECT quarantine FROM pgflurry.namespace" `+
+				`with that, and run the same again. A member of pg_monitor sees it by itself.`,
 				"%s: role %q may not see how far the standbys are, and one of them that is promoted without the "+
-					"quarantine could give IDs twice", stays, d.facts.role)
+					"quarantine could give IDs twice", stays, d.Facts.Role)
 		case len(behind) == 0:
 			return nil
 		case !may, time.Now().After(end):
-			return refuse("Let them catch up, and run the same again. "+
+			return session.Refuse("Let them catch up, and run the same again. "+
 				"Drop the slot of a standby that is gone for good: SELECT pg_drop_replication_slot('NAME').",
 				"%s: these standbys have not written it, and one that is promoted without it could give IDs twice: %s",
 				stays, strings.Join(behind, ", "))
@@ -160,7 +162,7 @@ func readBehind(ctx context.Context, conn *pgx.Conn, written string) (names []st
 		})
 	}
 	if err != nil {
-		return nil, false, false, failed("looking for the standbys", err)
+		return nil, false, false, session.Failed("looking for the standbys", err)
 	}
 	return names, may, hidden, nil
 }

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/internal/session"
 )
 
-// newestID returns the highest ID that no new one may be below: AfterID, or the highest one of AfterTables. nil: the
+// NewestID returns the highest ID that no new one may be below: AfterID, or the highest one of AfterTables. nil: the
 // operator names none.
-func newestID(ctx context.Context, d *database, s Settings) (*int64, error) {
+func NewestID(ctx context.Context, d *session.Database, s Settings) (*int64, error) {
 	highest, of := s.AfterID, ""
 	for _, name := range s.AfterTables {
 		column, err := namedColumn(ctx, d, name)
@@ -31,11 +33,12 @@ func newestID(ctx context.Context, d *database, s Settings) (*int64, error) {
 	case len(s.AfterTables) == 0:
 		return highest, nil
 	case highest == nil:
-		return nil, contradicts("Name a column that has IDs, or give the highest one. If there are none at all, "+
+		return nil, session.Contradicts("Name a column that has IDs, or give the highest one. If there are none at "+
+			"all, "+
 			"leave --after-id out.",
 			"--after-id names columns without an ID: %s", strings.Join(s.AfterTables, ", "))
 	case of != "":
-		s.tell(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
+		s.Tell(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
 	}
 	return highest, nil
 }
@@ -46,38 +49,39 @@ type column struct{ schema, table, name string }
 func (c column) String() string { return pgx.Identifier{c.schema, c.table, c.name}.Sanitize() }
 
 // namedColumn finds the column that a person named as SCHEMA.TABLE.COLUMN. It refuses one that cannot hold IDs.
-func namedColumn(ctx context.Context, d *database, name string) (column, error) {
+func namedColumn(ctx context.Context, d *session.Database, name string) (column, error) {
 	const advice = `Give SCHEMA.TABLE.COLUMN as in SQL: app.orders.id. ` +
 		`A name with upper case needs double quotes: app."Orders".id.`
 	no := func(format string, values ...any) (column, error) {
-		return column{}, contradicts(advice, "--after-id %s: "+format, append([]any{name}, values...)...)
+		return column{}, session.Contradicts(advice, "--after-id %s: "+format, append([]any{name}, values...)...)
 	}
 	var parts []string
 	var schema, table, bigint bool
 	var kind *string
-	err := d.conn.QueryRow(ctx, sql.NamedColumn, name).Scan(&parts, &schema, &table, &kind, &bigint)
+	err := d.Conn.QueryRow(ctx, sql.NamedColumn, name).Scan(&parts, &schema, &table, &kind, &bigint)
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "22023" {
 		return no("%s", said.Message)
 	}
 	if err != nil {
-		return column{}, failed("looking for the column of --after-id", err)
+		return column{}, session.Failed("looking for the column of --after-id", err)
 	}
 	switch {
 	case len(parts) > 3:
-		return column{}, contradicts("Read the highest ID in each other database, and give the highest of all: "+
+		return column{}, session.Contradicts("Read the highest ID in each other database, and give the highest of "+
+			"all: "+
 			"--after-id ID.",
 			"--after-id %s has %d parts: only tables of database %q can be read, not those of another one",
-			name, len(parts), d.facts.database)
+			name, len(parts), d.Facts.Database)
 	case len(parts) < 3:
 		return no("it has %d of the parts schema, table, column", len(parts))
 	case !schema:
-		return no("database %q has no schema %q", d.facts.database, parts[0])
+		return no("database %q has no schema %q", d.Facts.Database, parts[0])
 	case !table:
 		return no("schema %q has no table %q", parts[0], parts[1])
 	case kind == nil:
 		return no("table %q has no column %q", parts[1], parts[2])
 	case !bigint:
-		return column{}, contradicts("If its values are IDs all the same, read the highest one, and give it: "+
+		return column{}, session.Contradicts("If its values are IDs all the same, read the highest one, and give it: "+
 			"--after-id ID.",
 			"--after-id %s: the column is of type %s; expected bigint", name, *kind)
 	}
@@ -85,19 +89,20 @@ func namedColumn(ctx context.Context, d *database, name string) (column, error) 
 }
 
 // highestOf reads the highest ID of a column; nil: it has none.
-func highestOf(ctx context.Context, d *database, c column) (id *int64, err error) {
+func highestOf(ctx context.Context, d *session.Database, c column) (id *int64, err error) {
 	name, table := pgx.Identifier{c.name}.Sanitize(), pgx.Identifier{c.schema, c.table}.Sanitize()
-	err = d.conn.QueryRow(ctx, fmt.Sprintf(sql.Newest, name, table)).Scan(&id)
+	err = d.Conn.QueryRow(ctx, fmt.Sprintf(sql.Newest, name, table)).Scan(&id)
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "42501" {
-		return nil, refuse("Run it as a role that may read each row: with SELECT, and with no policy that hides rows. "+
+		return nil, session.Refuse("Run it as a role that may read each row: with SELECT, and with no policy that "+
+			"hides rows. "+
 			"Or read the highest ID as such a role, and give it: --after-id ID.",
-			"role %q cannot read the highest ID of %v: %s", d.facts.role, c, said.Message)
+			"role %q cannot read the highest ID of %v: %s", d.Facts.Role, c, said.Message)
 	}
 	if err != nil {
-		return nil, failed(fmt.Sprintf("reading the highest ID of %v", c), err)
+		return nil, session.Failed(fmt.Sprintf("reading the highest ID of %v", c), err)
 	}
 	if id != nil && *id < 0 {
-		return nil, contradicts("Name a column that has IDs.",
+		return nil, session.Contradicts("Name a column that has IDs.",
 			"the highest value of %v is %d, and no ID is negative", c, *id)
 	}
 	return id, nil

@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/internal/session"
 )
 
 // tickAfter returns the first tick whose IDs are all above an ID, and refuses an ID that no layout of this kind has.
 func tickAfter(layout generator.Layout, id int64) (int64, error) {
 	tick := id>>(layout.DatacenterBits+layout.WorkerBits+layout.SequenceBits) + 1
 	if tick >= 1<<layout.TimestampBits {
-		return 0, contradicts("Choose a layout with more timestamp bits, or with more bits in all. "+
+		return 0, session.Contradicts("Choose a layout with more timestamp bits, or with more bits in all. "+
 			"If another generator gave it, docs/from-another-generator.md has its layout.",
 			"ID %d is above every ID of layout %s", id, layout)
 	}
@@ -20,7 +21,7 @@ func tickAfter(layout generator.Layout, id int64) (int64, error) {
 }
 
 // firstAbove refuses a new namespace whose first ID, by the server's clock, would not be above an ID.
-func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *int64) error {
+func firstAbove(ctx context.Context, d *session.Database, layout generator.Layout, id *int64) error {
 	if id == nil {
 		return nil
 	}
@@ -28,7 +29,7 @@ func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *i
 	if err != nil {
 		return err
 	}
-	now, err := clock(ctx, d.conn)
+	now, err := session.Clock(ctx, d.Conn)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *i
 		return nil
 	}
 	const form = "2006-01-02T15:04:05.000Z07:00"
-	return contradicts(adviceAbove(layout, begins, now),
+	return session.Contradicts(adviceAbove(layout, begins, now),
 		"the first ID would not be above %d, which is of %s by layout %s: the server's clock shows %s",
 		*id, layout.Time(tick-1).UTC().Format(form), layout.Full(), now.UTC().Format(form))
 }
@@ -45,13 +46,13 @@ func firstAbove(ctx context.Context, d *database, layout generator.Layout, id *i
 // othersBefore writes into the rows of a new namespace that another generator gave IDs up to this one, with any worker.
 // So no proxy gives one of those, even if the server's clock is set back. The function begins now, and needs no such
 // mark.
-func othersBefore(ctx context.Context, d *database, layout generator.Layout, id int64) error {
+func othersBefore(ctx context.Context, d *session.Database, layout generator.Layout, id int64) error {
 	tick, err := tickAfter(layout, id)
 	if err != nil {
 		return err
 	}
-	if _, err := d.conn.Exec(ctx, sql.OthersBefore, tick); err != nil {
-		return failed("writing down where the IDs of the other generator end", err)
+	if _, err := d.Conn.Exec(ctx, sql.OthersBefore, tick); err != nil {
+		return session.Failed("writing down where the IDs of the other generator end", err)
 	}
 	return nil
 }

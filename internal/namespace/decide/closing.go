@@ -1,4 +1,4 @@
-package migrations
+package decide
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 // A Closing says whether a database is closed for good, and until when its last grants may be in use.
@@ -31,33 +32,34 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 	if err != nil {
 		return Closing{}, err
 	}
-	defer d.close()
+	defer d.Close()
 	if why, copied := row.Copied(); copied { // its row would say that the original was closed
-		return Closing{}, refuse("It gives no IDs.", "database %q cannot be closed: %s", row.Database, why)
+		return Closing{}, session.Refuse("It gives no IDs.", "database %q cannot be closed: %s", row.Database, why)
 	}
-	err = d.certain(func() error {
-		return d.inTransaction(ctx, "closing the database", func() error {
-			if _, err := d.conn.Exec(ctx, sql.ClosePatience, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
-				return failed("closing the database", err)
+	err = d.Certain(func() error {
+		return d.InTransaction(ctx, "closing the database", func() error {
+			if _, err := d.Conn.Exec(ctx, sql.ClosePatience, fmt.Sprintf("%dms", patience.Milliseconds())); err != nil {
+				return session.Failed("closing the database", err)
 			}
-			if _, err := d.conn.Exec(ctx, sql.CloseDatabase); err != nil {
-				return failed("closing the database", err)
+			if _, err := d.Conn.Exec(ctx, sql.CloseDatabase); err != nil {
+				return session.Failed("closing the database", err)
 			}
-			if _, err := d.conn.Exec(ctx, sql.CloseGate); err != nil {
-				return failed("closing the gate after a failover", err)
+			if _, err := d.Conn.Exec(ctx, sql.CloseGate); err != nil {
+				return session.Failed("closing the gate after a failover", err)
 			}
 			return nil
 		})
 	})
-	if notAvailable(err) {
+	if session.NotAvailable(err) {
 		return Closing{}, blocked(ctx, d, patience)
 	}
 	if err != nil {
 		return Closing{}, err
 	}
-	c, err := readClosing(ctx, d.conn, row)
+	c, err := readClosing(ctx, d.Conn, row)
 	if err == nil && (!c.Closed || c.Since == nil) {
-		err = refuse("Run it again.", "database %q was closed, and is not: somebody has taken that back, or a trigger "+
+		err = session.Refuse("Run it again.", "database %q was closed, and is not: somebody has taken that back, or "+
+			"a trigger "+
 			"has dropped the write", row.Database)
 	}
 	return c, err
@@ -70,26 +72,26 @@ func LookAtClosing(ctx context.Context, url string) (Closing, error) {
 	if err != nil {
 		return Closing{}, err
 	}
-	defer d.close()
-	return readClosing(ctx, d.conn, row)
+	defer d.Close()
+	return readClosing(ctx, d.Conn, row)
 }
 
 // openClosing connects to a database that can be closed.
-func openClosing(ctx context.Context, url string) (*database, namespace.Namespace, error) {
-	d, err := open(ctx, url)
+func openClosing(ctx context.Context, url string) (*session.Database, namespace.Namespace, error) {
+	d, err := session.Open(ctx, url)
 	if err != nil {
 		return nil, namespace.Namespace{}, err
 	}
-	row, err := namespace.Read(ctx, d.conn)
-	if err == nil && d.facts.recovery {
-		err = refuse("Give the URL of the primary. A standby follows it.",
+	row, err := namespace.Read(ctx, d.Conn)
+	if err == nil && d.Facts.Recovery {
+		err = session.Refuse("Give the URL of the primary. A standby follows it.",
 			"the server of database %q is a standby: it takes no writes", row.Database)
 	}
 	if err == nil {
 		err = row.Changes()
 	}
 	if err != nil {
-		d.close()
+		d.Close()
 		return nil, namespace.Namespace{}, err
 	}
 	return d, row, nil
@@ -101,7 +103,7 @@ func readClosing(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (
 	var left *int64
 	err := conn.QueryRow(ctx, sql.Closing).Scan(&c.Closed, &c.Generation, &c.Since, &c.GrantsEnd, &left, &c.Leases)
 	if err != nil {
-		return Closing{}, failed("reading whether the database is closed", err)
+		return Closing{}, session.Failed("reading whether the database is closed", err)
 	}
 	if left != nil {
 		c.Left = time.Duration(*left) * time.Millisecond
@@ -110,8 +112,9 @@ func readClosing(ctx context.Context, conn *pgx.Conn, row namespace.Namespace) (
 }
 
 // blocked is the error if a lock was not free in time.
-func blocked(ctx context.Context, d *database, patience time.Duration) error {
-	holders, err := list(ctx, d.conn, "looking who holds the tables", sql.CloseBlockers, pgx.RowTo[string], lockKey)
+func blocked(ctx context.Context, d *session.Database, patience time.Duration) error {
+	holders, err := session.List(ctx, d.Conn, "looking who holds the tables", sql.CloseBlockers, pgx.RowTo[string],
+		session.LockKey)
 	if err != nil {
 		return err
 	}
@@ -119,6 +122,7 @@ func blocked(ctx context.Context, d *database, patience time.Duration) error {
 	if len(holders) > 0 {
 		who = "held by " + strings.Join(holders, ", ")
 	}
-	return refuse("Let these transactions end, or end them: SELECT pg_terminate_backend(PID). Then run it again.",
-		"database %q was not closed: its tables were not free within %v, %s", d.facts.database, patience, who)
+	return session.Refuse("Let these transactions end, or end them: SELECT pg_terminate_backend(PID). Then run it "+
+		"again.",
+		"database %q was not closed: its tables were not free within %v, %s", d.Facts.Database, patience, who)
 }

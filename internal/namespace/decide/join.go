@@ -1,34 +1,35 @@
-package migrations
+package decide
 
 import (
 	"context"
 	"fmt"
 
 	"pgflurry/internal/namespace"
+	"pgflurry/internal/session"
 )
 
 // joinNew makes an empty database another one of the namespace.
-func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
+func joinNew(ctx context.Context, d *session.Database, s Settings, h *Home) error {
 	if err := sameSpace(s, h.row); err != nil {
 		return fmt.Errorf("--home: %w", err)
 	}
-	layout, err := s.wantedLayout(h.row.Layout)
+	layout, err := s.WantedLayout(h.row.Layout)
 	if err != nil {
 		return err
 	}
 	if !layout.Equal(h.row.Layout) {
-		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
-			"the namespace in %s has layout %s, not %s", h.address(), h.row.Layout.Full(), layout.Full())
+		return session.Contradicts("Leave the layout out: a database that joins takes the layout of its home.",
+			"the namespace in %s has layout %s, not %s", h.Address(), h.row.Layout.Full(), layout.Full())
 	}
 	c, err := h.claim(ctx, applicantOf(d, s.Version))
 	if err != nil {
 		return err
 	}
-	_, err = d.conn.Exec(ctx, sql.CreateJoined, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	_, err = d.Conn.Exec(ctx, sql.CreateJoined, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
-		h.address(), c.id, h.row.Region, h.row.Foreign.Multirange())
+		h.Address(), c.id, h.row.Region, h.row.Foreign.Multirange())
 	if err != nil {
-		return failed("making the namespace row", err)
+		return session.Failed("making the namespace row", err)
 	}
 	if err := followHome(ctx, d, h); err != nil {
 		return err
@@ -38,19 +39,19 @@ func joinNew(ctx context.Context, d *database, s Settings, h *home) error {
 
 // followHome copies what may have changed in the home since the database joined: its windows, and its name or address.
 // An old version may have written a quarantine there that this one does not allow.
-func followHome(ctx context.Context, d *database, h *home) error {
+func followHome(ctx context.Context, d *session.Database, h *Home) error {
 	quarantine := max(h.row.Quarantine, leastQuarantine(h.row.MaxWindow, h.row.Skew, h.row.Layout.Unit))
-	return d.write(ctx, "taking over the windows of the namespace", sql.FollowHome, h.row.MaxWindow.Microseconds(),
-		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.address())
+	return d.Write(ctx, "taking over the windows of the namespace", sql.FollowHome, h.row.MaxWindow.Microseconds(),
+		h.row.Skew.Microseconds(), quarantine.Microseconds(), h.Address())
 }
 
 // joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.
-func joinAnew(ctx context.Context, d *database, h *home, version string) error {
+func joinAnew(ctx context.Context, d *session.Database, h *Home, version string) error {
 	c, err := h.claim(ctx, applicantOf(d, version))
 	if err != nil {
 		return err
 	}
-	if err := d.write(ctx, "joining the namespace", sql.JoinCopy, c.worker, h.address(), c.id); err != nil {
+	if err := d.Write(ctx, "joining the namespace", sql.JoinCopy, c.worker, h.Address(), c.id); err != nil {
 		return err
 	}
 	if err := followHome(ctx, d, h); err != nil {
@@ -61,15 +62,16 @@ func joinAnew(ctx context.Context, d *database, h *home, version string) error {
 
 // rejoin makes sure that the home's row gives this database its worker. If another database got the worker meanwhile,
 // this one gets a new worker. Settings.Moved says that the database has another address for good.
-func rejoin(ctx context.Context, d *database, s Settings, present namespace.Namespace, h *home) error {
+func rejoin(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace, h *Home) error {
 	switch kept := h.row.Functions.Has(present.FunctionWorker); {
 	case kept && s.JoinsComplete:
 		return homeKnows(present)
 	case !kept && !s.JoinsComplete: // a home that was made anew by hand
-		return refuse("Let every other database that ever joined join again. Then run this with --joins-complete: "+
+		return session.Refuse("Let every other database that ever joined join again. Then run this with "+
+			"--joins-complete: "+
 			"it gives the function another worker.",
 			"%s does not keep worker %d for functions, which database %q has: it is not the home that the database "+
-				"joined, and may have forgotten others, too", h.address(), present.FunctionWorker, present.Database)
+				"joined, and may have forgotten others, too", h.Address(), present.FunctionWorker, present.Database)
 	case !kept:
 		return joinAnew(ctx, d, h, s.Version)
 	}
@@ -80,32 +82,32 @@ func rejoin(ctx context.Context, d *database, s Settings, present namespace.Name
 	case given:
 		return joinAnew(ctx, d, h, s.Version)
 	}
-	if err := d.write(ctx, "writing down the claim", sql.TakeClaim, claim); err != nil {
+	if err := d.Write(ctx, "writing down the claim", sql.TakeClaim, claim); err != nil {
 		return err
 	}
 	return followHome(ctx, d, h)
 }
 
 // goOnAt lets the function begin after every ID that its worker may have issued before.
-func goOnAt(ctx context.Context, d *database, c claim) error {
-	if _, err := d.conn.Exec(ctx, sql.FormerMark, c.mark); err != nil {
-		return failed("setting the mark of the function", err)
+func goOnAt(ctx context.Context, d *session.Database, c claim) error {
+	if _, err := d.Conn.Exec(ctx, sql.FormerMark, c.mark); err != nil {
+		return session.Failed("setting the mark of the function", err)
 	}
 	return nil
 }
 
-// completeJoins records that the home knows every database that has joined.
-func completeJoins(ctx context.Context, d *database) error {
-	switch present, err := namespace.Read(ctx, d.conn); {
+// CompleteJoins records that the home knows every database that has joined.
+func CompleteJoins(ctx context.Context, d *session.Database) error {
+	switch present, err := namespace.Read(ctx, d.Conn); {
 	case err != nil:
 		return err
 	case present.Home != "":
 		return homeKnows(present)
 	}
-	return d.write(ctx, "writing down that no join is forgotten", sql.JoinsComplete)
+	return d.Write(ctx, "writing down that no join is forgotten", sql.JoinsComplete)
 }
 
 // homeKnows refuses --joins-complete in a database that is no home.
 func homeKnows(present namespace.Namespace) error {
-	return refuse("Give the URL of its home.", "database %q has no worker rows", present.Database)
+	return session.Refuse("Give the URL of its home.", "database %q has no worker rows", present.Database)
 }
