@@ -265,7 +265,7 @@ func functionWarnings(s report.State) []Warning {
 		What: fmt.Sprintf("IDs of the function in the lease database are %s ahead of its clock. "+
 			"Callers wait, or get SNF01.", fine(ahead)),
 		Do:       "If that clock is right now, and it is too long to wait, give the function another worker.",
-		Commands: []string{"pgflurry namespace set --fresh-worker --database URL"},
+		Commands: []string{"pgflurry namespace set --database URL --fresh-worker"},
 	}}
 }
 

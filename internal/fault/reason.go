@@ -88,8 +88,8 @@ var rows = map[string]Row{
 		Do: "Say what this database is: one that has replaced its original, another one of the original's " +
 			"ID space at home in HOME, or an ID space of its own.",
 		Commands: []string{
-			"pgflurry namespace move --no-other-draws --database URL",
-			"pgflurry namespace join --home HOME --database URL",
+			"pgflurry namespace move --database URL --no-other-draws",
+			"pgflurry namespace join --database URL --home HOME",
 			"pgflurry namespace separate --database URL",
 		},
 	},

@@ -88,7 +88,7 @@ func TestACopyIsReportedWithTheThreeThingsThatItMayBe(t *testing.T) {
 	tab, _ := page(t, copied)
 	warns(t, tab, "copy", "is a copy", "pgflurry namespace move")
 	text := tab.Text("[data-kind=copy]")
-	if !strings.Contains(text, "namespace join --home HOME") || !strings.Contains(text, "namespace separate") {
+	if !strings.Contains(text, "--home HOME") || !strings.Contains(text, "namespace separate") {
 		t.Errorf("the copy is told as %q", text)
 	}
 }
@@ -109,7 +109,7 @@ func TestAFunctionThatIsAheadIsToldWithTheCommandForAnotherWorker(t *testing.T) 
 	server.Value[int64](t, server.Connect(t, direct), "SELECT next_snowflake()")
 	server.FunctionClock(t, direct, "'0'")
 	tab, _ := page(t, direct)
-	warns(t, tab, "function_ahead", "min ahead", "pgflurry namespace set --fresh-worker")
+	warns(t, tab, "function_ahead", "min ahead", "--fresh-worker")
 }
 
 func TestACertificateThatEndsIsTold(t *testing.T) {

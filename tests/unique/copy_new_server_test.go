@@ -100,7 +100,7 @@ func TestAnUndeclaredCopyIsNoticedByTheProxyTheStatusTheMetricAndThePageUntilItI
 	beside, admin := s.observed(on(copied), "of the copy")
 	for _, role := range []string{"lease database", "listed database"} {
 		line := beside.Line("the server of this database is not known", "port is "+fmt.Sprint(copied.Port),
-			"data directory is "+copied.Data, "--copy --home HOME", "namespace move")
+			"data directory is "+copied.Data, "--home HOME --copy", "namespace move")
 		if role == "lease database" && !strings.Contains(line, proxy.Address) {
 			t.Errorf("the proxy of the original answers at %s, and the log does not say so: %s", proxy.Address, line)
 		}
@@ -108,9 +108,9 @@ func TestAnUndeclaredCopyIsNoticedByTheProxyTheStatusTheMetricAndThePageUntilItI
 	beside.Leased() // it is only a warning
 	s.shows(admin, "/metrics", "\npgflurry_new_server 1\n")
 	s.shows(admin, "/", "A server is not known. It may be a copy beside its original")
-	s.shows(admin, "/", "pgflurry namespace separate --copy --database URL")
+	s.shows(admin, "/", "pgflurry namespace separate --database URL --copy")
 	s.runs(0, status(on(copied)), "not known", fmt.Sprint(original.Port), "to do: The server",
-		"--copy --home HOME", proxy.Address+", where node of the original held worker")
+		"--home HOME --copy", proxy.Address+", where node of the original held worker")
 	s.runs(0, status(on(copied), "--json"), `"new_server": "database`, `"answer_elsewhere": [`)
 
 	s.runs(0, []string{"namespace", "separate", "--database", on(copied), "--copy"})
