@@ -162,6 +162,7 @@ func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idData
 	t.Helper()
 	h := &idDatabase{t: t, cluster: server.Private(t, nil)}
 	lease := h.cluster.URL("postgres")
+	run(t, "", "migrate", "up", "--database", lease)
 	run(t, "", "namespace", "set", "--database", lease, "--max-window", window)
 	run(t, "right\n", "clients", "add", "client_scram", "--database", lease)
 	for _, d := range of {
