@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/internal/fault"
+	"pgflurry/internal/namespace"
 	"pgflurry/internal/session"
 	"pgflurry/sqlfuncs"
 )
@@ -117,6 +118,11 @@ func noneJoined(ctx context.Context, conn *pgx.Conn) (refusal, err error) {
 	joined, err := readJoined(ctx, conn)
 	if err != nil || len(joined) == 0 {
 		return nil, err
+	}
+	if row, err := namespace.Read(ctx, conn); err == nil {
+		if _, copied := row.Copied(); copied { // they have joined its original
+			return nil, nil
+		}
 	}
 	lines := make([]string, len(joined))
 	for i, j := range joined {

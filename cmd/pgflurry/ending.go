@@ -32,7 +32,10 @@ func readable(ctx context.Context, cmd *cobra.Command, err error) error {
 // afterSignal is the hint for a command that a signal has interrupted.
 func afterSignal(cmd *cobra.Command) string {
 	for parent := cmd; parent != nil; parent = parent.Parent() {
-		if parent.Name() == "migrate" {
+		switch parent.Name() {
+		case "close":
+			return "If it has said \"closed\", the database stays closed. Run it again, with --wait or without."
+		case "migrate", "namespace":
 			return "Each step is done whole or not at all. Run it again: it goes on where it stopped."
 		}
 	}

@@ -34,7 +34,8 @@ public. down removes them, and says so.
 docs/leaving.md has all statements, in their order.
 
 Without the home nobody knows which workers the joined databases have. --leave-joined removes pgflurry
-all the same. A namespace made here later is another ID space than theirs.
+all the same. They go on with their workers. A namespace made here later is another ID space than theirs;
+but a region would be the same one. So make it again by "pgflurry namespace move --region", never by join.
 
 In a database that has joined another one, its worker there stays taken. A copy of this database may
 still issue IDs with it, and down cannot see that. To join again takes another of the

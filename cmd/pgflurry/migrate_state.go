@@ -176,8 +176,11 @@ func toDo(state migrations.State) (all []string) {
 		all = append(all, "As the owner of schema pgflurry drop what is no view, and make it anew: "+
 			"CREATE VIEW pgflurry.NAME AS SELECT 1 AS x")
 	}
-	if n == nil {
+	switch {
+	case n == nil:
 		return all
+	case state.Copied != "":
+		return append(all, "Say what it shall be: \"pgflurry migrate up\" prints the commands that fit it.")
 	}
 	if len(state.Joined) > 0 && state.JoinsClosed {
 		all = append(all, "Before another database joins: let each that has joined run \"pgflurry namespace join\" "+
@@ -240,8 +243,8 @@ func inPlace(state migrations.State) error {
 	case state.Closed:
 		err := fmt.Errorf("database %q is closed for good", state.Database)
 		return fault.WithKind(fault.NotInPlace, fault.WithHint(err,
-			"Another database has taken its place. "+
-				"If none has: "+takeBack(state.Namespace.Home)))
+			"It was closed for another database to take its place. Only if none ever has: "+
+				takeBack(state.Namespace.Home)))
 	case len(state.LockTables) > 0:
 		return fault.WithKind(fault.NotInPlace, fault.WithHint(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),

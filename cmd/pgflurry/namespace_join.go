@@ -24,8 +24,9 @@ function gets a worker that no other database has. Run again, it compares that c
 --home URL is the home of the ID space, its first database. It has the workers of all proxies.
 
 --region NUMBER --namespace FINGERPRINT makes another region of an ID space of regions. Regions never
-talk: each has the workers of one datacenter number. You alone can see to it that no two of them have
-one number. "pgflurry namespace show" prints the fingerprint, and "pgflurry namespace check" compares.
+talk: each has the workers of one datacenter number. Take one that no database ever had: that of a region
+that was lost or removed goes to "pgflurry namespace move". You alone can see to it that no two have one.
+"pgflurry namespace show" prints the fingerprint, and "pgflurry namespace check" compares.
 
 A copy of the files of a server (base backup, snapshot, clone of a machine) looks like its original. Say
 --copy on the copy, and on no other.`,
@@ -37,6 +38,9 @@ A copy of the files of a server (base backup, snapshot, clone of a machine) look
 			switch {
 			case home != "" && other.isGiven():
 				return usageError(cmd, errors.New("--home and --region exclude each other; give one of them"))
+			case other.region != "" && other.space == "":
+				return usageError(cmd, errors.New("--region needs --namespace FINGERPRINT, "+
+					"which \"pgflurry namespace show\" prints in another region"))
 			case home == "" && !other.isGiven():
 				return usageError(cmd, errors.New("nothing says which ID space to join; give --home URL, or --region "+
 					"NUMBER and --namespace FINGERPRINT"))

@@ -46,6 +46,8 @@ once stood far ahead. Its old worker is retired.`,
 			switch {
 			case !slices.ContainsFunc(knobs, cmd.Flags().Changed):
 				return usageError(cmd, errors.New("nothing is to be set"))
+			case cmd.Flags().Changed("max-window") && s.MaxWindow == 0:
+				return usageError(cmd, errors.New("--max-window is 0s; expected 1s to 24h"))
 			case home != "" && !s.FreshWorker:
 				return usageError(cmd, errors.New("--home goes with --fresh-worker; the home has the other settings"))
 			}
@@ -109,6 +111,9 @@ func whatIsSet(s migrations.Settings, state migrations.State) (said []string) {
 	}
 	if s.JoinsComplete {
 		said = append(said, fmt.Sprintf("other databases can join again; known so far: %d", len(state.Joined)))
+		for _, j := range state.Joined {
+			said = append(said, fmt.Sprintf("  %s, with worker %d", j.Address, j.Worker))
+		}
 	}
 	if s.MaxWindow != 0 {
 		said = append(said, windowsDone(state.Namespace, state.GateOpens))
@@ -118,8 +123,8 @@ func whatIsSet(s migrations.Settings, state migrations.State) (said []string) {
 
 // windowsDone says what the windows of a namespace cost.
 func windowsDone(n *namespace.Namespace, gate time.Duration) string {
-	said := fmt.Sprintf("proxies may reserve %v ahead (--window); a worker whose proxy crashed rests for up to %v",
-		n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
+	said := fmt.Sprintf("proxies may reserve %v ahead; one with a longer --window does not start again\n"+
+		"a worker whose proxy crashed rests for up to %v", n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
 	if n.Quarantine > decide.QuarantineFor(n.MaxWindow, n.Skew, n.Layout.Unit) {
 		said += fmt.Sprintf("\nthe quarantine stays %v, because longer grants may be in use: "+
 			"run the same again after %v", n.Quarantine, n.Quarantine)

@@ -31,7 +31,7 @@ func TestMaxWindowIsRaisedAndLoweredWithWordsThatSayWhatItCosts(t *testing.T) {
 	up("25h").is(t, 2, "--max-window is 25h0m0s; expected 1s to 24h0m0s")
 	up("0.5s").is(t, 2, "--max-window is 500ms")
 
-	const raised = "proxies may reserve 1h0m0s ahead (--window); a worker whose proxy crashed rests for up to 2h0m6s"
+	const raised = "a worker whose proxy crashed rests for up to 2h0m6s"
 	for range 2 {
 		says(up("1h"), raised, "windows", "skew 2s, quarantine 1h0m4s")
 	}

@@ -74,22 +74,24 @@ func originalEnded(ctx context.Context, d *session.Database, s Settings, present
 					"and is not closed", d.Facts.Database, name, oid)
 		}
 	}
-	what := "is a copy"
+	what, advice := "is a copy",
+		`If its original still gives IDs, run "pgflurry namespace close --database ORIGINAL --wait". Then copy it.
+Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`
 	switch _, copied := present.Copied(); {
 	case s.NoOtherDraws:
 		return name, nil
 	case copied && (!here || present.Closed || name != ""):
 	case present.Closed:
-		what = "is closed"
+		what, advice = "is closed",
+			`It was closed for another database to take its place. If one has, do not go on: IDs would come twice.
+Only if none ever did, or once that one is closed or destroyed for good: add --no-other-draws.`
 	case present.NewServer != "":
 		what = "is on a server that is not known"
 	default:
 		return "", nil
 	}
 	return "", fault.WithKind(fault.NotInPlace, session.Refuse(
-		`If its original still gives IDs, run "pgflurry namespace close --database ORIGINAL --wait". Then copy it.
-Once it is closed or destroyed for good, and if no other copy has taken its place, add --no-other-draws.`,
-		"database %q %s, and nothing here shows whether another one goes on with the same IDs",
+		advice, "database %q %s, and nothing here shows whether another one goes on with the same IDs",
 		present.Database, what))
 }
 

@@ -18,8 +18,8 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 	case s.Region == nil || present.Region != nil && *s.Region == *present.Region:
 		return nil
 	case present.Region == nil:
-		return session.Contradicts("Leave --region out. Regions begin with a new ID space in another database: "+
-			"pgflurry migrate up --database URL --layout datacenter --region NUMBER.",
+		return session.Contradicts("Leave --region out. Regions begin with a new ID space, in another database or "+
+			"here after \"pgflurry migrate down\": pgflurry migrate up --database URL --layout datacenter --region NUMBER.",
 			"the namespace of database %q has no regions, and cannot be divided: "+
 				"IDs of each of the workers %v may exist, those of region %d as well",
 			present.Database, present.Workers(), *s.Region)
