@@ -112,7 +112,7 @@ func bring(ctx context.Context, d *session.Database, s Settings, list []migratio
 		}
 	}
 	if s.MaxWindow != 0 {
-		return decide.SetWindows(ctx, d, s.MaxWindow, row.Founded)
+		return decide.SetWindows(ctx, d, s.MaxWindow, row)
 	}
 	return nil
 }

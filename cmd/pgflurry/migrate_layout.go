@@ -43,19 +43,33 @@ func (f *layoutFlags) register(flags *pflag.FlagSet) {
 }
 
 // otherRegion names a region of an ID space that exists.
-type otherRegion struct{ region, space string }
+type otherRegion struct {
+	region, space string
+	after         []string
+}
 
 // register adds the flags. what happens to the region.
 func (f *otherRegion) register(cmd *cobra.Command, what string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that "+what)
 	flags.StringVar(&f.space, "namespace", "", "`FINGERPRINT` of its ID space, from \"pgflurry namespace show\"")
+	afterFlag(cmd, &f.after)
 }
 
-func (f *otherRegion) isGiven() bool { return f.region != "" || f.space != "" }
+// afterFlag adds --after-id.
+func afterFlag(cmd *cobra.Command, after *[]string) {
+	cmd.Flags().StringArrayVar(after, "after-id", nil, "no new ID is below this `ID`, or below the highest one of a "+
+		"column of another generator: SCHEMA.TABLE.COLUMN. Repeat it for each")
+	source.Describe(cmd.Flags(), config.Row{Name: "after-id", CommandLineOnly: "speaks of one database"})
+}
+
+func (f *otherRegion) isGiven() bool { return f.region != "" || f.space != "" || len(f.after) > 0 }
 
 // into checks what can be checked without a database, and takes it into settings.
 func (f *otherRegion) into(s *migrations.Settings) (err error) {
+	for _, one := range f.after {
+		s.After(one)
+	}
 	if f.space != "" {
 		space, err := namespace.ParseFingerprint(f.space)
 		if err != nil {

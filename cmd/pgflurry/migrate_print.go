@@ -24,7 +24,7 @@ a later version is the upgrade. docs/test-databases.md shows how each tool takes
 			if err != nil {
 				return err
 			}
-			if err := (&otherRegion{layout.region, space}).into(&settings); err != nil {
+			if err := (&otherRegion{region: layout.region, space: space}).into(&settings); err != nil {
 				return err
 			}
 			print := migrations.Print

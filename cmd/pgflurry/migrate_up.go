@@ -2,9 +2,6 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-
-	"pgflurry/internal/config"
-	"pgflurry/internal/config/source"
 )
 
 func newMigrateUp() *cobra.Command {
@@ -44,8 +41,6 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 	}
 	databaseFlag(cmd, &url)
 	layout.register(cmd.Flags())
-	cmd.Flags().StringArrayVar(&after, "after-id", nil, "no new ID is below this `ID`, or below the highest one of a "+
-		"column of another generator: SCHEMA.TABLE.COLUMN. Repeat it for each")
-	source.Describe(cmd.Flags(), config.Row{Name: "after-id", CommandLineOnly: "speaks of one database"})
+	afterFlag(cmd, &after)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,11 @@ database of that region was lost for good.`,
 		Example: `  pgflurry namespace move --database postgres://app@new/shop --no-other-draws`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if home != "" && (s.MaxWindow != 0 || other.isGiven()) {
+				return usageError(cmd, errors.New("--max-window, --region and --after-id are for a home, and --home "+
+					"names "+
+					"that of a database that has joined; leave one of the two out"))
+			}
 			if err := takeHome(&s, home); err != nil {
 				return err
 			}
@@ -53,8 +59,10 @@ database of that region was lost for good.`,
 func movedTo(state migrations.State) string {
 	said := "this database is the original of its namespace now"
 	if state.GateOpens > 0 {
-		said += fmt.Sprintf("; no worker is granted for another %v, until old grants have ended",
-			wholeSeconds(state.GateOpens))
+		said += fmt.Sprintf("; no worker is granted for another %v, until old grants have ended\n"+
+			"(of proxies with a --window of %v at most; if it was raised since the backup, run it again with "+
+			"--max-window)",
+			wholeSeconds(state.GateOpens), state.Namespace.MaxWindow)
 	}
 	return said
 }

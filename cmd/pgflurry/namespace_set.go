@@ -48,7 +48,8 @@ once stood far ahead. Its old worker is retired.`,
 				return usageError(cmd, errors.New("nothing is to be set"))
 			case cmd.Flags().Changed("max-window") && s.MaxWindow == 0:
 				return usageError(cmd, errors.New("--max-window is 0s; expected 1s to 24h"))
-			case home != "" && !s.FreshWorker:
+			case home != "" && slices.ContainsFunc(knobs[:len(knobs)-1], cmd.Flags().Changed),
+				home != "" && !s.FreshWorker:
 				return usageError(cmd, errors.New("--home goes with --fresh-worker; the home has the other settings"))
 			}
 			if err := takeHome(&s, home); err != nil {

@@ -48,7 +48,7 @@ type Decision struct {
 // It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (Decision, error) {
 	questions := &pgx.Batch{}
-	questions.Queue(sql.Read, reached(conn))
+	questions.Queue(sql.Read, Reached(conn))
 	questions.Queue(answerableSQL)
 	questions.Queue(sql.SegmentTable)
 	answers := conn.SendBatch(ctx, questions)

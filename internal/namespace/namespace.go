@@ -51,7 +51,7 @@ const Revision = 1
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
 // read it, the error has a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
-	return scan(conn, conn.QueryRow(ctx, sql.Read, reached(conn)))
+	return scan(conn, conn.QueryRow(ctx, sql.Read, Reached(conn)))
 }
 
 // scan reads the answer to the statement read.

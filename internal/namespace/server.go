@@ -30,13 +30,13 @@ func (n Namespace) Noted(ctx context.Context, conn *pgx.Conn) error {
 	if !n.toNote {
 		return nil
 	}
-	_, err := conn.Exec(ctx, sql.NoteServer, reached(conn))
+	_, err := conn.Exec(ctx, sql.NoteServer, Reached(conn))
 	return err
 }
 
-// reached lists the addresses by which a connection may reach its server, as the row remembers them. Hosts that are
+// Reached lists the addresses by which a connection may reach its server, as the row remembers them. Hosts that are
 // named together are members of one cluster, wherever the connection is.
-func reached(conn *pgx.Conn) string {
+func Reached(conn *pgx.Conn) string {
 	c := conn.Config()
 	hosts := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port}}, c.Fallbacks...)
 	var all []string

@@ -21,23 +21,39 @@ func givenAs(text string) given {
 	values := u.Query()
 	values.Del("password")
 	values.Del("sslpassword")
-	u.RawQuery = strings.ReplaceAll(values.Encode(), "%2F", "/")
+	u.RawQuery = spelled(values)
 	return given{u}
 }
 
-// At returns that of a database at an address, host:port/name, or on the same server if there is only a name.
+// At returns that of a database at an address, host:port/name.
 func (g given) At(address string) given {
+	host, name, found := strings.Cut(address, "/")
+	if g.URL == nil || !found {
+		return given{}
+	}
+	other := *g.URL
+	values := other.Query()
+	for _, parameter := range []string{"host", "hostaddr", "port", "dbname", "database"} { // they would win
+		values.Del(parameter)
+	}
+	other.Host, other.Path, other.RawPath, other.RawQuery = host, "/"+name, "", spelled(values)
+	return given{&other}
+}
+
+// Beside returns that of another database of the same server.
+func (g given) Beside(name string) given {
 	if g.URL == nil {
 		return g
 	}
 	other := *g.URL
-	host, name, found := strings.Cut(address, "/")
-	if !found {
-		host, name = g.Host, address
-	}
-	other.Host, other.Path = host, "/"+name
+	values := other.Query()
+	values.Del("dbname")
+	values.Del("database")
+	other.Path, other.RawPath, other.RawQuery = "/"+name, "", spelled(values)
 	return given{&other}
 }
+
+func spelled(values url.Values) string { return strings.ReplaceAll(values.Encode(), "%2F", "/") }
 
 // plain is a text that a shell takes as it is.
 var plain = regexp.MustCompile(`^[\w:/@.%=+,-]+$`)

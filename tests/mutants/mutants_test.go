@@ -225,7 +225,7 @@ var inSQL = []mutant{
 	},
 	{
 		guard: "a claim from another address is asked about", file: "internal/namespace/decide/queries.sql",
-		from: "forgotten OR here OR $6,", to: "forgotten OR here OR $6 OR true,",
+		from: "forgotten OR here OR $8,", to: "forgotten OR here OR $8 OR true,",
 		test: "Invariant5", in: "tests/unique",
 	},
 }

@@ -306,3 +306,15 @@ func TestALostRegionThatIsMadeAnewHasTheSharesOfItsFingerprintAndJoinedDatabases
 			seen.Claims)
 	}
 }
+
+func TestAnotherRegionOnTheServerHasNotTakenThePlaceOfThisOne(t *testing.T) {
+	t.Parallel()
+	home, space := founded(t, 3)
+	lost := server.Database(t)
+	up(t, lost, migrations.Settings{Region: number(4), Space: space, Moved: true})
+	up(t, lost, migrations.Settings{Region: number(4), Space: space, Moved: true, MaxWindow: time.Hour}) // again
+	up(t, home, migrations.Settings{Moved: true})
+	if c := check(t, home, lost); !c.MayCoexist {
+		t.Errorf("they collide: %+v", c)
+	}
+}

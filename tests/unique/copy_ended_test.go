@@ -204,3 +204,26 @@ func TestDatabasesThatCannotBeLookedIntoAreNamed(t *testing.T) {
 		t.Errorf("copies_hidden_2 is not among the databases that could not be looked into:\n%s", said)
 	}
 }
+
+// The original takes its own place back between the copy's first look at it and the copy's turn.
+func TestACopyLooksAgainWhetherItsOriginalIsStillClosed(t *testing.T) {
+	t.Parallel()
+	s := plain(t)
+	original := s.migrated(migrations.Settings{})
+	s.closed(original)
+	copied := server.TemplateCopy(s, original, "copies_late")
+	held := server.Connect(s, copied)
+	server.Do(s, held, "SELECT pg_advisory_lock(hashtextextended('pgflurry moved ' || id, 0)) FROM pgflurry.namespace")
+	done := make(chan error, 1)
+	go func() {
+		done <- migrations.Up(server.Within(s), copied, migrations.Settings{Moved: true, NoOtherDraws: true})
+	}()
+	server.Eventually(s, held, `EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event = 'advisory')`)
+	server.Exec(s, original, `UPDATE pgflurry.namespace
+		SET generation = pgflurry.next_generation(generation), closed_at = NULL`)
+	server.Exec(s, original, "CALL pgflurry.end_closing()")
+	server.Do(s, held, "SELECT pg_advisory_unlock_all()")
+	server.Says(s, <-done, "another copy has taken the place of the original")
+	s.draw(original)
+}

@@ -149,7 +149,7 @@ func TestWithRefuseAnUndeclaredCopyGivesNoIDByProxyOrFunctionUntilItIsDeclared(t
 	s.runs(3, []string{"migrate", "up", "--database", on(copied)}, "is on a server that is not known", "namespace join",
 		"namespace separate", "namespace move")
 	// closed, it would look like a copy of a closed original
-	s.runs(1, []string{"namespace", "close", "--database", on(copied)}, "cannot be closed", "is on a server that is " +
+	s.runs(1, []string{"namespace", "close", "--database", on(copied)}, "cannot be closed", "is on a server that is "+
 		"not known")
 
 	s.runs(0, []string{"namespace", "join", "--database", on(copied), "--home", on(original), "--copy"})
@@ -227,5 +227,37 @@ func TestAMemberThatIsPromotedIsKnownWhereTheURLNamesAllMembers(t *testing.T) {
 	s.runs(0, status(members, "--json"), `"new_server": null`)
 	if said := proxy.Output(); strings.Contains(said, "is not known") {
 		t.Errorf("the proxy warns of a member of its cluster:\n%s", said)
+	}
+}
+
+// A dump that is restored on a clone of the server has its system identifier, as one that is restored in place.
+func TestARestoreOnAnUndeclaredCopyOfTheServerIsNoRestoreInPlace(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, nil)
+	original := server.Private(s, nil)
+	s.up(on(original), migrations.Settings{RestartQuarantine: new(time.Duration)})
+	joined := s.database(on(original), "joined")
+	s.up(joined, migrations.Settings{JoinURL: on(original)})
+	copied := server.Clone(s, original, "copied")
+	for name, settings := range map[string]migrations.Settings{
+		"postgres": {Moved: true}, "joined": {Moved: true, JoinURL: on(original)},
+	} {
+		url := copied.URL(name)
+		s.restore(url, s.dump(original.URL(name), "--format=custom"), "--clean", "--if-exists")
+		s.refusesUp(url, migrations.Settings{}, "was restored", "namespace join", "--no-other-draws")
+		s.refusesUp(url, settings, "nothing here shows whether another one goes on", "--no-other-draws")
+	}
+	s.draw(on(original), joined)
+}
+
+func TestAMoveKeepsTheGateClosedForAsLongAsTheOperatorSaysThatGrantsMayLast(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, nil)
+	home := server.Private(s, nil)
+	s.up(on(home), migrations.Settings{RestartQuarantine: new(time.Duration)})
+	s.restore(on(home), s.dump(on(home), "--format=custom"), "--clean", "--if-exists")
+	state, err := migrations.UpState(server.Within(s), on(home), migrations.Settings{Moved: true, MaxWindow: time.Hour})
+	if err != nil || state.GateOpens < time.Hour || state.GateOpens > time.Hour+time.Minute {
+		t.Errorf("the gate opens in %v, %v; expected an hour", state.GateOpens, err)
 	}
 }

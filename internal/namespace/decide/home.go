@@ -129,17 +129,17 @@ taken its place, run
 
 // reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
 // forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
-// meanwhile, else now is the claim that the database writes down. moved says that it has another address for good.
+// meanwhile, else now is the claim that the database writes down. moved says that it takes the place of its original,
+// and elsewhere that this may be at another address.
 func (h *Home) reclaim(
-	ctx context.Context, by applicant, worker int, before string, moved bool,
+	ctx context.Context, by applicant, worker int, before string, moved, elsewhere bool,
 ) (now string, given bool, err error) {
 	var ours, here, written bool
 	var node, from string
 	var at *time.Time
 	err = h.Acknowledged(func() error {
 		return h.Conn.QueryRow(ctx, sql.Reclaim, worker, before, by.database, by.address,
-			session.Nullable(by.version), moved,
-			h.row.ID).
+			session.Nullable(by.version), moved, h.row.ID, elsewhere).
 			Scan(&ours, &here, &written, &node, &from, &at, &now)
 	})
 	switch {

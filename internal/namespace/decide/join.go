@@ -61,7 +61,7 @@ func joinAnew(ctx context.Context, d *session.Database, h *Home, version string)
 }
 
 // rejoin makes sure that the home's row gives this database its worker. If another database got the worker meanwhile,
-// this one gets a new worker. Settings.Moved says that the database has another address for good.
+// this one gets a new worker. Only with NoOtherDraws may the database have another address.
 func rejoin(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace, h *Home) error {
 	switch kept := h.row.Functions.Has(present.FunctionWorker); {
 	case kept && s.JoinsComplete:
@@ -75,7 +75,8 @@ func rejoin(ctx context.Context, d *session.Database, s Settings, present namesp
 	case !kept:
 		return joinAnew(ctx, d, h, s.Version)
 	}
-	claim, given, err := h.reclaim(ctx, applicantOf(d, s.Version), present.FunctionWorker, present.Claim, s.Moved)
+	claim, given, err := h.reclaim(ctx, applicantOf(d, s.Version), present.FunctionWorker, present.Claim,
+		s.Moved, s.NoOtherDraws)
 	switch {
 	case err != nil:
 		return err

@@ -15,44 +15,58 @@ import (
 )
 
 // takePlace lets the database replace its original, which gives no IDs any more, or continue after it was set back in
-// place. why says why it is a copy; "": it does not look like one.
+// place. why says why it is a copy; "": it does not look like one. raised: it has raised the quarantine.
 func takePlace(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace, h *Home,
 	why string,
-) error {
+) (raised bool, err error) {
 	original := "" // its name, if it is on this server
 	switch {
 	case present.Home != "" && h == nil:
-		return session.Refuse("Add --home with the URL of that database: its rows say whose the worker is.",
+		return false, session.Refuse("Add --home with the URL of that database: its rows say whose the worker is.",
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
 	case present.Home == "" && h != nil:
-		return session.Refuse("Leave --home out if the original is gone for good. If it lives: pgflurry namespace "+
+		return false, session.Refuse("Leave --home out if the original is gone for good. If it lives: pgflurry "+
+			"namespace "+
 			"join.",
 			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
 			present.Database)
 	case why != "" || present.Closed || present.NewServer != "":
-		var err error
 		if original, err = originalEnded(ctx, d, s, present); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if present.Home != "" { // its home knows the others, and there is no gate here
-		if err := rejoin(ctx, d, s, present, h); err != nil {
-			return err
+		return false, rejoin(ctx, d, s, present, h)
+	}
+	d.Doing("waiting for other moves of this ID space")
+	if err := firstOfServer(ctx, d.Conn); err != nil {
+		return false, err
+	}
+	if err := placeTaken(ctx, d, s, present, original); err != nil {
+		return false, err
+	}
+	return closeGate(ctx, d, s, present)
+}
+
+// closeGate lets no worker be granted until old grants have ended. If the operator says that those may be longer than
+// the row knows, the quarantine rises first.
+func closeGate(
+	ctx context.Context, d *session.Database, s Settings, present namespace.Namespace,
+) (raised bool, err error) {
+	quarantine := QuarantineFor(s.MaxWindow, present.Skew, present.Layout.Unit)
+	if raised = s.MaxWindow != 0 && present.Quarantine < quarantine; raised {
+		if err := d.Script(ctx, "locking the workers", sql.LockWorkers); err != nil {
+			return false, busy(err)
 		}
-	} else {
-		d.Doing("waiting for other moves of this ID space")
-		if err := firstOfServer(ctx, d.Conn); err != nil {
-			return err
-		}
-		if err := placeTaken(ctx, d, s, present, original); err != nil {
-			return err
-		}
-		if err := d.Write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
-			return err
+		if err := d.Write(ctx, "raising the quarantine", sql.Quarantine, quarantine.Microseconds()); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return raised, d.Write(ctx, "closing the gate until old grants have ended", sql.Moved)
 }
+
+// same says whether two databases are of one region, or of none.
+func same(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 // originalEnded refuses unless no other database can draw the IDs of this one. That can be seen on a server that is
 // known, where nobody has closed the original. Then its database is not there any more, or is this one. In all other
@@ -62,7 +76,7 @@ func originalEnded(ctx context.Context, d *session.Database, s Settings, present
 	var here bool
 	var name string
 	var oid uint32
-	if err := d.Conn.QueryRow(ctx, sql.Evidence).Scan(&here, &name, &oid); err != nil {
+	if err := d.Conn.QueryRow(ctx, sql.Evidence, namespace.Reached(d.Conn)).Scan(&here, &name, &oid); err != nil {
 		return "", session.Failed("looking for the original", err)
 	}
 	if name != "" {
@@ -146,8 +160,8 @@ func placeTaken(ctx context.Context, d *session.Database, s Settings, present na
 		case errors.As(err, &missing):
 		case err != nil:
 			hidden = append(hidden, name)
-		case copied || other.ID != present.ID || other.Home != "" || name == original:
-		case other.Closed && s.NoOtherDraws:
+		case copied || other.ID != present.ID || other.Home != "" || !same(other.Region, present.Region):
+		case other.Closed && (s.NoOtherDraws || name == original): // looked at again: it may have taken its place back
 		case other.Closed:
 			return session.Refuse("If none has taken the place of that one either, add --no-other-draws.",
 				"database %q was the home of namespace %s, and was closed: another copy may have taken its place",

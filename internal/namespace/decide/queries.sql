@@ -155,19 +155,20 @@ FROM pgflurry.worker AS w, pgflurry.namespace AS n WHERE w.kind = 'database' GRO
 -- Compares the claim of a joined database with the row of its worker. Runs in the home.
 --
 -- It updates the row in three cases: a failover or an old backup has forgotten the claim, the database has another
--- name, or $6 says that the database has moved to another address. If it has moved, the row gets a new claim. So a
--- second copy of the database cannot use the old claim to move to the same worker. If a worker was retired or given
--- back, no claim to it counts.
+-- name, or $6 says that it takes the place of its original. That may be at another address only with $8. Then the row
+-- gets a new claim. So a second copy of the database cannot use the old claim to move to the same worker. If a worker
+-- was retired or given back, no claim to it counts.
 --
 -- Columns:
 --  - whether the row has this claim
---  - whether the claim was made from this address, or $6 lets it move
+--  - whether the claim was made from this address, or $8 lets it move
 --  - whether the row was updated, if one of the three cases holds
 --  - name, address and time, as the row had them before
 --  - the claim that is valid from now on
 -- Returns no row if the home has no such worker, or is no longer the original of namespace $7.
 --
--- $1 worker, $2 claim, $3 name of the database, $4 address, $5 version, $6 moved, $7 namespace
+-- $1 worker, $2 claim, $3 name of the database, $4 address, $5 version, $6 moved, $7 namespace,
+-- $8 from another address
 WITH before AS (
     SELECT worker, term, owner, node, address, acquired_at, released_at, retired_at
     FROM pgflurry.worker
@@ -182,7 +183,7 @@ WITH before AS (
            split_part(address, '/', 1) IS NOT DISTINCT FROM split_part($4, '/', 1) AS here
     FROM before
 ), due AS (
-    SELECT *, forgotten OR ours AND ($6 OR here AND node IS DISTINCT FROM $3) AS changes FROM judged
+    SELECT *, forgotten OR ours AND ($6 AND (here OR $8) OR here AND node IS DISTINCT FROM $3) AS changes FROM judged
 ), written AS (
     UPDATE pgflurry.worker AS w
     SET owner = CASE WHEN $6 THEN gen_random_uuid() ELSE $2::uuid END,
@@ -191,7 +192,7 @@ WITH before AS (
     WHERE w.worker = due.worker AND due.changes
     RETURNING w.owner
 )
-SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $6,
+SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $8,
        changes IS NOT TRUE OR EXISTS (SELECT FROM written),
        coalesce(node, ''), coalesce(address, ''), acquired_at,
        coalesce((SELECT owner FROM written), $2::uuid)::text
@@ -255,10 +256,11 @@ SET acquire_after = greatest(acquire_after, pgflurry.ticks(clock_timestamp() + q
 
 -- name: evidence
 -- Reads what can be known of the original of this copy. Columns: whether the original was on this server; name and OID
--- of the original, if its database is still there.
+-- of the original, if its database is still there. $1 the addresses by which this server is reached
+-- A copy of a server's files has its system identifier, too. But the row knows its server by start and address.
 -- If the server hides its system identifier, another server's database may have the same OID. Then the name must match
 -- as well, and nothing shows that the original was on this server.
-SELECT coalesce(n.system_identifier = pgflurry.system_identifier(), false),
+SELECT coalesce(n.system_identifier = pgflurry.system_identifier() AND pgflurry.new_server($1) IS NULL, false),
        coalesce(d.datname::text, ''), coalesce(d.oid, 0)
 FROM pgflurry.namespace AS n LEFT JOIN pg_database AS d
     ON d.oid = n.database_oid AND d.datname <> current_database()
@@ -272,9 +274,9 @@ WHERE datname <> current_database() AND (datallowconn OR NOT datistemplate)
 ORDER BY datname;
 
 -- name: moved_lock
--- Takes this database's lock for "namespace move" of its ID space, until the transaction ends. Other databases of
--- the server see it in pg_locks.
-SELECT pg_advisory_xact_lock(hashtextextended('pgflurry moved ' || n.id, 0)) FROM pgflurry.namespace AS n;
+-- Takes this database's lock for "namespace move" of its ID space, until the session ends: by then a closed database
+-- that takes its own place is open. Other databases of the server see it in pg_locks.
+SELECT pg_advisory_lock(hashtextextended('pgflurry moved ' || n.id, 0)) FROM pgflurry.namespace AS n;
 
 -- name: moved_elsewhere
 -- Reads which other databases of this server run "namespace move" for the same ID space now. Columns: name of one

@@ -18,8 +18,9 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 	case s.Region == nil || present.Region != nil && *s.Region == *present.Region:
 		return nil
 	case present.Region == nil:
-		return session.Contradicts("Leave --region out. Regions begin with a new ID space, in another database or "+
-			"here after \"pgflurry migrate down\": pgflurry migrate up --database URL --layout datacenter --region NUMBER.",
+		return session.Contradicts("Leave --region out. Regions begin with a new ID space, in another database, or "+
+			"here after \"pgflurry migrate down\": "+
+			"pgflurry migrate up --database URL --layout datacenter --region NUMBER.",
 			"the namespace of database %q has no regions, and cannot be divided: "+
 				"IDs of each of the workers %v may exist, those of region %d as well",
 			present.Database, present.Workers(), *s.Region)
@@ -45,8 +46,12 @@ func forgetRegion(ctx context.Context, d *session.Database, s Settings, h *Home)
 // beginInstead protects a new region whose number belonged to an earlier database, which is gone for good. That
 // database may have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as
 // after a failover that forgot all that.
-func beginInstead(ctx context.Context, d *session.Database) error {
-	if err := d.Write(ctx, "closing the gate until old grants have ended", sql.Moved); err != nil {
+func beginInstead(ctx context.Context, d *session.Database, s Settings) error {
+	present, err := namespace.Read(ctx, d.Conn)
+	if err != nil {
+		return err
+	}
+	if _, err := closeGate(ctx, d, s, present); err != nil {
 		return err
 	}
 	return d.Script(ctx, "letting the function begin as after a promotion", sql.BeginAnew)

@@ -16,6 +16,7 @@ import (
 type Verdict struct {
 	Founded bool // it made the namespace, so that has no IDs yet
 	Decided bool // it wrote down which database this is, as its operator said
+	Raised  bool // it raised the quarantine for a longer max_window
 }
 
 // OwnRow makes sure that the namespace row is this database's own. It makes the row, or judges the existing one and
@@ -42,51 +43,51 @@ func OwnRow(ctx context.Context, d *session.Database, s Settings, h *Home) (Verd
 	if err := unchanged(ctx, d, s, present); err != nil {
 		return Verdict{}, err
 	}
-	decided, err := own(ctx, d, s, h, present, why)
-	return Verdict{Decided: decided}, err
+	decided, raised, err := own(ctx, d, s, h, present, why)
+	return Verdict{Decided: decided, Raised: raised}, err
 }
 
 // own does with an existing row what the operator asked for. why says why the database is a copy; "": it is not one.
-// decided: the operator has said which database this is, and that is written down.
+// decided: the operator has said which database this is, and that is written down. raised is as in Verdict.
 func own(
 	ctx context.Context, d *session.Database, s Settings, h *Home, present namespace.Namespace, why string,
-) (decided bool, err error) {
+) (decided, raised bool, err error) {
 	switch {
 	case h != nil && h.Facts.Database == d.Facts.Database && h.Facts.Started.Equal(d.Facts.Started):
-		return false, session.Refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
+		return false, false, session.Refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
-		return false, session.Refuse(`On the copy, and on no other, add --copy. `+
+		return false, false, session.Refuse(`On the copy, and on no other, add --copy. `+
 			`Be sure which of the two it is: the other one keeps its workers.`,
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
 			present.Database, h.Address(), present.ID)
 	case h != nil && why != "" && s.JoinsComplete:
-		return false, homeKnows(present)
+		return false, false, homeKnows(present)
 	case s.NewNamespace && why == "":
-		return false, session.Refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the "+
-			"machine) "+
-			"and the original lives on, add --copy.",
+		return false, false, session.Refuse("Never go on with the original: databases that have joined it would "+
+			"lose their home. "+
+			"On a copy of a server's files (base backup, snapshot, clone), and nowhere else, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
-		return true, newNamespace(ctx, d, s.AfterID, present)
+		return true, false, newNamespace(ctx, d, s.AfterID, present)
 	case h != nil && h.row.ID != present.ID:
-		return false, foreign(present, h, why)
+		return false, false, foreign(present, h, why)
 	case s.Moved:
-		err = takePlace(ctx, d, s, present, h, why)
+		raised, err = takePlace(ctx, d, s, present, h, why)
 	case why == "" && h == nil:
-		return false, nil
+		return false, false, nil
 	case why == "":
-		return false, rejoin(ctx, d, s, present, h)
+		return false, false, rejoin(ctx, d, s, present, h)
 	case h == nil:
-		return false, refuseCopy(ctx, d, present, why)
+		return false, false, refuseCopy(ctx, d, present, why)
 	default:
 		err = joinAnew(ctx, d, h, s.Version)
 	}
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return true, d.Script(ctx, "writing down which database this is", sql.Identify)
+	return true, raised, d.Script(ctx, "writing down which database this is", sql.Identify)
 }
 
 // newNamespace makes a copy an ID space of its own.
@@ -150,7 +151,7 @@ func found(ctx context.Context, d *session.Database, s Settings, h *Home) error 
 	if !anew {
 		return nil
 	}
-	return beginInstead(ctx, d)
+	return beginInstead(ctx, d, s)
 }
 
 // mayBegin refuses a new namespace whose layout, by the server's clock, has not begun or ends soon.
@@ -246,7 +247,7 @@ func refuseCopy(ctx context.Context, d *session.Database, present namespace.Name
 	var here bool
 	var original string
 	var oid uint32
-	if err := d.Conn.QueryRow(ctx, sql.Evidence).Scan(&here, &original, &oid); err != nil {
+	if err := d.Conn.QueryRow(ctx, sql.Evidence, namespace.Reached(d.Conn)).Scan(&here, &original, &oid); err != nil {
 		return session.Failed("looking for the original", err)
 	}
 	url, home, homeIs, closed := d.Given.Or("URL"), "HOME", "the original", false
@@ -256,12 +257,12 @@ func refuseCopy(ctx context.Context, d *session.Database, present namespace.Name
 	case present.Home != "":
 		home, homeIs = d.Given.At(present.Home).Or("HOME"), present.Home
 	case original != "":
-		home = d.Given.At(original).Or("HOME")
+		home = d.Given.Beside(original).Or("HOME")
 		row, err := rowOf(ctx, d.Conn, original)
 		closed = err == nil && row.Closed
 	}
 	inPlace := here && original == "" && !present.Closed && present.NewServer == "" // as originalEnded judges
-	if !inPlace || present.Home != "" {
+	if (!inPlace || present.Home != "") && !closed {
 		what := "it shares the ID space of the original, with a worker of its own"
 		if home == "HOME" { // the operator gave no URL, or the original is elsewhere
 			what += "; HOME is the URL of " + homeIs
@@ -279,6 +280,9 @@ func refuseCopy(ctx context.Context, d *session.Database, present namespace.Name
 			what = "it is the original, restored in place; or takes the place of a dropped one"
 		} else {
 			move += " --no-other-draws"
+		}
+		if present.Home == "" {
+			what += "; if --max-window was raised since, add it"
 		}
 		fits(move, what)
 	}

@@ -32,12 +32,12 @@ func leastQuarantine(maxWindow, skew, unit time.Duration) time.Duration {
 	return whole(maxWindow) + 2*whole(skew)
 }
 
-// SetWindows changes max_window of the namespace, and the quarantine with it. founded: the namespace has no IDs yet.
+// SetWindows changes max_window of the namespace, and the quarantine with it. v is what the run has done before.
 //
 // An interruption is harmless at each step, and so is a failover to any standby. At every moment, on every standby, the
 // quarantine must outlive the windows that are allowed, and those that were. So the quarantine rises before the window.
 // It falls after the window, when the last grant of the old window has ended. docs/uniqueness.md has the argument.
-func SetWindows(ctx context.Context, d *session.Database, want time.Duration, founded bool) error {
+func SetWindows(ctx context.Context, d *session.Database, want time.Duration, v Verdict) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
 		return err
@@ -48,14 +48,14 @@ func SetWindows(ctx context.Context, d *session.Database, want time.Duration, fo
 			present.Database, present.Home)
 	}
 	quarantine := QuarantineFor(want, present.Skew, present.Layout.Unit)
-	raised := present.Quarantine < quarantine
-	if raised {
+	raised := v.Raised || present.Quarantine < quarantine
+	if present.Quarantine < quarantine {
 		if err := setQuarantine(ctx, d, quarantine, func() (bool, error) { return true, nil }); err != nil {
 			return err
 		}
 	}
 	if present.MaxWindow < want {
-		if err := standbysHave(ctx, d, raised && !founded, fmt.Sprintf(
+		if err := standbysHave(ctx, d, raised && !v.Founded, fmt.Sprintf(
 			"max_window stays %v for now; the quarantine is %v", present.MaxWindow, max(quarantine, present.Quarantine),
 		)); err != nil {
 			return err
