@@ -41,7 +41,7 @@ A copy of the files of a server (base backup, snapshot, clone of a machine) look
 			case other.region != "" && other.space == "":
 				return usageError(cmd, errors.New("--region needs --namespace FINGERPRINT, "+
 					"which \"pgflurry namespace show\" prints in another region"))
-			case home == "" && !other.isGiven():
+			case home == "" && other.space == "":
 				return usageError(cmd, errors.New("nothing says which ID space to join; give --home URL, or --region "+
 					"NUMBER and --namespace FINGERPRINT"))
 			}

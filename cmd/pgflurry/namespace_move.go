@@ -34,8 +34,7 @@ database of that region was lost for good.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if home != "" && (s.MaxWindow != 0 || other.isGiven()) {
 				return usageError(cmd, errors.New("--max-window, --region and --after-id are for a home, and --home "+
-					"names "+
-					"that of a database that has joined; leave one of the two out"))
+					"names that of a database that has joined; leave one of the two out"))
 			}
 			if err := takeHome(&s, home); err != nil {
 				return err

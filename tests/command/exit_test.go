@@ -57,6 +57,7 @@ func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
 		},
 		{"a flag that is required", 2, []string{"serve", "--upstream", upstream}},
 		{"flags that exclude each other", 2, []string{"demo", "--bin", "/nowhere", "--docker-image", "postgres"}},
+		{"an ID that names no ID space", 2, []string{"namespace", "join", "--database", empty, "--after-id", "1"}},
 		{"nothing to join", 2, []string{"namespace", "join", "--database", migrated}},
 		{"two to join", 2, []string{"namespace", "join", "--database", empty, "--home", migrated, "--region", "1"}},
 		{"nothing to set", 2, []string{"namespace", "set", "--database", migrated}},

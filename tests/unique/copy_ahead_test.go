@@ -37,11 +37,11 @@ func TestACopyOfAJoinedDatabaseBeginsAboveIDsThatAClockAheadHasMade(t *testing.T
 			s.draw(joined)
 
 			copied := server.TemplateCopy(t, joined, "copies_of_joined")
-			wish := " --new-namespace"
+			wish := ""
 			if definition == "id bigint" {
 				wish += fmt.Sprintf(" --after-id %d", highest)
 			}
-			s.shell("pgflurry migrate up --database '" + copied + "'" + wish)
+			s.shell("pgflurry namespace separate --database '" + copied + "'" + wish)
 			s.draw(copied, joined) // by the function, whose marks were copied
 
 			there := server.Connect(t, copied)

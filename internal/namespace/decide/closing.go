@@ -59,8 +59,7 @@ func Close(ctx context.Context, url string, patience time.Duration) (Closing, er
 	c, err := readClosing(ctx, d.Conn, row)
 	if err == nil && (!c.Closed || c.Since == nil) {
 		err = session.Refuse("Run it again.", "database %q was closed, and is not: somebody has taken that back, or "+
-			"a trigger "+
-			"has dropped the write", row.Database)
+			"a trigger has dropped the write", row.Database)
 	}
 	return c, err
 }

@@ -34,8 +34,7 @@ func NewestID(ctx context.Context, d *session.Database, s Settings) (*int64, err
 		return highest, nil
 	case highest == nil:
 		return nil, session.Contradicts("Name a column that has IDs, or give the highest one. If there are none at "+
-			"all, "+
-			"leave --after-id out.",
+			"all, leave --after-id out.",
 			"--after-id names columns without an ID: %s", strings.Join(s.AfterTables, ", "))
 	case of != "":
 		s.Tell(fmt.Sprintf("the highest ID is %d, of %s", *highest, of))
@@ -68,8 +67,7 @@ func namedColumn(ctx context.Context, d *session.Database, name string) (column,
 	switch {
 	case len(parts) > 3:
 		return column{}, session.Contradicts("Read the highest ID in each other database, and give the highest of "+
-			"all: "+
-			"--after-id ID.",
+			"all: --after-id ID.",
 			"--after-id %s has %d parts: only tables of database %q can be read, not those of another one",
 			name, len(parts), d.Facts.Database)
 	case len(parts) < 3:
@@ -94,8 +92,7 @@ func highestOf(ctx context.Context, d *session.Database, c column) (id *int64, e
 	err = d.Conn.QueryRow(ctx, fmt.Sprintf(sql.Newest, name, table)).Scan(&id)
 	if said := new(pgconn.PgError); errors.As(err, &said) && said.Code == "42501" {
 		return nil, session.Refuse("Run it as a role that may read each row: with SELECT, and with no policy that "+
-			"hides rows. "+
-			"Or read the highest ID as such a role, and give it: --after-id ID.",
+			"hides rows. Or read the highest ID as such a role, and give it: --after-id ID.",
 			"role %q cannot read the highest ID of %v: %s", d.Facts.Role, c, said.Message)
 	}
 	if err != nil {

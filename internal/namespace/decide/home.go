@@ -110,8 +110,7 @@ Then say that all of them stand in the home's rows: pgflurry namespace set --dat
 			h.Address())
 	}
 	return claim{}, session.Refuse("Their number was fixed when the namespace was made, and each is given out once, "+
-		"for good. "+
-		"Use another namespace for this database.",
+		"for good. Use another namespace for this database.",
 		"all %d workers for database functions in %s are taken: %s",
 		h.row.DatabaseWorkers, h.Address(), holders)
 }

@@ -68,8 +68,7 @@ func rejoin(ctx context.Context, d *session.Database, s Settings, present namesp
 		return homeKnows(present)
 	case !kept && !s.JoinsComplete: // a home that was made anew by hand
 		return session.Refuse("Let every other database that ever joined join again. Then run this with "+
-			"--joins-complete: "+
-			"it gives the function another worker.",
+			"--joins-complete: it gives the function another worker.",
 			"%s does not keep worker %d for functions, which database %q has: it is not the home that the database "+
 				"joined, and may have forgotten others, too", h.Address(), present.FunctionWorker, present.Database)
 	case !kept:

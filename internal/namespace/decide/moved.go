@@ -26,8 +26,7 @@ func takePlace(ctx context.Context, d *session.Database, s Settings, present nam
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
 	case present.Home == "" && h != nil:
 		return false, session.Refuse("Leave --home out if the original is gone for good. If it lives: pgflurry "+
-			"namespace "+
-			"join.",
+			"namespace join.",
 			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
 			present.Database)
 	case why != "" || present.Closed || present.NewServer != "":
@@ -130,15 +129,13 @@ func firstOfServer(ctx context.Context, conn *pgx.Conn) error {
 		switch {
 		case lower != "":
 			return session.Refuse("Wait until that has ended. Only one copy takes the place of the original: the "+
-				"others join "+
-				"or separate.",
+				"others join or separate.",
 				"another \"namespace move\" of this ID space is under way, in database %q of this server", lower)
 		case higher == 0:
 			return nil
 		case time.Now().After(end):
 			return session.Refuse("Let it end, and run it again.", "another \"namespace move\" of this ID space is "+
-				"still "+
-				"under way on this server after %v", patienceForMoves)
+				"still under way on this server after %v", patienceForMoves)
 		}
 	}
 }

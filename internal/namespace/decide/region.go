@@ -12,8 +12,7 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 	switch {
 	case s.Space != nil && s.Space.ID != present.ID:
 		return session.Contradicts("A database belongs to one ID space for good. Give the URL of another database, "+
-			"or the "+
-			"fingerprint of this one: pgflurry namespace show --database URL.",
+			"or the fingerprint of this one: pgflurry namespace show --database URL.",
 			"database %q belongs to namespace %s, not to %s of --namespace", present.Database, present.ID, s.Space.ID)
 	case s.Region == nil || present.Region != nil && *s.Region == *present.Region:
 		return nil

@@ -66,8 +66,8 @@ func own(
 		return false, false, homeKnows(present)
 	case s.NewNamespace && why == "":
 		return false, false, session.Refuse("Never go on with the original: databases that have joined it would "+
-			"lose their home. "+
-			"On a copy of a server's files (base backup, snapshot, clone), and nowhere else, add --copy.",
+			"lose their home. On a copy of a server's files (base backup, snapshot, clone), and nowhere else, add "+
+			"--copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
 		return true, false, newNamespace(ctx, d, s.AfterID, present)
@@ -120,7 +120,11 @@ func Settled(ctx context.Context, d *session.Database, h *Home) error {
 // found makes the row of a new namespace, or of a namespace whose home is elsewhere.
 func found(ctx context.Context, d *session.Database, s Settings, h *Home) error {
 	anew := s.Moved && s.Space != nil && h == nil // replaces a region's database that was lost
-	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete || s.Existing {
+	if s.Moved && !anew {
+		return session.Refuse("If the database of a region was lost for good: --region NUMBER --namespace FINGERPRINT.",
+			"database %q has no namespace yet", d.Facts.Database)
+	}
+	if s.NewNamespace || s.Copy || s.FreshWorker || s.JoinsComplete || s.Existing {
 		return session.Refuse("Run \"pgflurry migrate up\" for an ID space of its own, or \"pgflurry namespace join\".",
 			"database %q has no namespace yet", d.Facts.Database)
 	}
@@ -214,8 +218,7 @@ func unchanged(ctx context.Context, d *session.Database, s Settings, present nam
 			d.Facts.Database, present.DatabaseWorkers, workers)
 	case !slices.Equal(foreign, present.Foreign):
 		return session.Contradicts("Whom a worker is for is fixed when the ID space is made. Leave "+
-			"--foreign-workers out, "+
-			"or make a new ID space in another database.",
+			"--foreign-workers out, or make a new ID space in another database.",
 			"the foreign workers of the namespace of database %q are %v, not %v",
 			d.Facts.Database, present.Foreign, foreign)
 	}

@@ -101,8 +101,7 @@ func (s Settings) Validate() error {
 			"--namespace makes the database a region of an ID space, but --region does not say which")
 	case s.Space != nil && !s.Space.Regions:
 		return session.Refuse("Regions begin with a new ID space: pgflurry migrate up --database URL --layout "+
-			"datacenter "+
-			"--region NUMBER, in another database. A database without a region joins by --home.",
+			"datacenter --region NUMBER, in another database. A database without a region joins by --home.",
 			"the ID space %s of --namespace has no regions: its home gives all workers away, "+
 				"those of region %d as well", s.Space.ID, *s.Region)
 	case s.MaxWindow != 0 && (s.MaxWindow < namespace.ShortestWindow || s.MaxWindow > namespace.LongestWindow ||
