@@ -109,7 +109,7 @@ func TestAFunctionThatIsAheadIsToldWithTheCommandForAnotherWorker(t *testing.T) 
 	server.Value[int64](t, server.Connect(t, direct), "SELECT next_snowflake()")
 	server.FunctionClock(t, direct, "'0'")
 	tab, _ := page(t, direct)
-	warns(t, tab, "function_ahead", "min ahead", "--fresh-worker")
+	warns(t, tab, "function_ahead", "min ahead", "pgflurry namespace set --database")
 }
 
 func TestACertificateThatEndsIsTold(t *testing.T) {
