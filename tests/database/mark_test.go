@@ -45,19 +45,28 @@ func theMarkCoversTheNextBlock(t *testing.T, raiser, function, text, without str
 	conn := server.Connect(t, url)
 	const next = (noon>>10 + 1) << 10 // first tick of the next block
 	pass := stopAt(t, url, noon)
-	again := func() (tick, last int64) {
+	// The function looks at the server's clock, and then at the hand. A machine that is busy in between shows it another
+	// tick. So all of it is done once more.
+	var again func() (tick, last int64)
+	tries := 100
+	again = func() (tick, last int64) {
+		if tries--; tries == 0 {
+			t.Fatal("the function is never in the clock's tick")
+		}
 		pass(noon)
 		run(t, conn, fmt.Sprintf(
 			"SELECT setval('pgflurry.lane', %d), setval('pgflurry.mark', %d), nextval('pgflurry.mark'), "+
 				"setval('pgflurry.raiser', %s)", (noon-1024)<<22, noon>>10<<10, raiser))
 		if tick := value[int64](t, conn, "SELECT next_snowflake()") >> 22; tick != noon {
-			t.Fatalf("the function is in tick %d, not in the clock's, %d", tick, noon)
+			t.Logf("the function is in tick %d, not in the clock's, %d", tick, noon)
+			return again()
 		}
 		run(t, conn, fmt.Sprintf("SELECT setval('pgflurry.lane', %d)", next<<22|200))
 		pass(next + 500)
 		last = value[int64](t, conn, "SELECT next_snowflake()") >> 22
 		if last != next+500 {
-			t.Fatalf("the function is in tick %d, not in the clock's, %d", last, next+500)
+			t.Logf("the function is in tick %d, not in the clock's, %d", last, next+500)
+			return again()
 		}
 		pass(noon)
 		run(t, conn, "SELECT setval('pgflurry.lane', 2097152)")
