@@ -45,7 +45,7 @@ func theMarkCoversTheNextBlock(t *testing.T, raiser, function, text, without str
 	conn := server.Connect(t, url)
 	const next = (noon>>10 + 1) << 10 // first tick of the next block
 	pass := stopAt(t, url, noon)
-	// The function looks at the server's clock, and then at the hand. A machine that is busy in between shows it another
+	// The function looks at the server's clock, and then at the hand. A machine that is busy in between shows another
 	// tick. So all of it is done once more.
 	var again func() (tick, last int64)
 	tries := 100
