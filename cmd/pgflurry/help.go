@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,14 +21,14 @@ func wrapHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagUsages", flagUsages)
 	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), ". | trim", ". | wrapped | trim", 1))
 	root.SetUsageTemplate(strings.NewReplacer(
-		"\nFlags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagUsages .LocalFlags}}",
+		"\nFlags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagUsages .}}",
 		".InheritedFlags.FlagUsages", "(.InheritedFlags.FlagUsagesWrapped 100)").Replace(root.UsageTemplate()))
 }
 
 // flagUsages lists the flags of a command, below the headings that they have. Where there are headings, it lists names
 // alone: the help then fits on a screen.
-func flagUsages(all *pflag.FlagSet) string {
-	groups := flagGroups(all)
+func flagUsages(cmd *cobra.Command) string {
+	groups := flagGroups(cmd.LocalFlags())
 	if len(groups) == 1 {
 		return strings.TrimRight("\nFlags:\n"+groups[0].flags.FlagUsagesWrapped(helpColumns), "\n")
 	}
@@ -35,21 +36,23 @@ func flagUsages(all *pflag.FlagSet) string {
 	for _, group := range groups {
 		var names []string
 		group.flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		text.WriteString("\n" + cmp.Or(group.title, "Flags") + ":\n" + wrapped(strings.Join(names, " ")))
+		text.WriteString("\n" + group.title + ":\n" + wrapped(strings.Join(names, " ")))
 	}
-	return text.String() + "\n\"pgflurry help serve --flags\" says what each flag does."
+	words := strings.Fields(cmd.CommandPath())
+	return fmt.Sprintf("%s\n\"%s help %s --flags\" says what each flag does.", text.String(), words[0],
+		strings.Join(words[1:], " "))
 }
 
 // everyFlag says what each flag of a command does.
 func everyFlag(cmd *cobra.Command) string {
 	var text strings.Builder
 	for _, group := range flagGroups(cmd.LocalFlags()) {
-		text.WriteString(cmp.Or(group.title, "Flags") + ":\n" + group.flags.FlagUsagesWrapped(helpColumns) + "\n")
+		text.WriteString(group.title + ":\n" + group.flags.FlagUsagesWrapped(helpColumns) + "\n")
 	}
 	return text.String()
 }
 
-// A flagGroup has the flags below one heading of the help. The first group has no title.
+// A flagGroup has the flags below one heading of the help.
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet
@@ -75,7 +78,7 @@ func flagGroups(all *pflag.FlagSet) (groups []flagGroup) {
 	})
 	for _, title := range append([]string{""}, config.Groups...) {
 		if title == "" || below[title].HasAvailableFlags() {
-			groups = append(groups, flagGroup{title, below[title]})
+			groups = append(groups, flagGroup{cmp.Or(title, "Flags"), below[title]})
 		}
 	}
 	return groups

@@ -70,15 +70,24 @@ func (f *otherRegion) into(s *migrations.Settings) (err error) {
 	for _, one := range f.after {
 		s.After(one)
 	}
-	if f.space != "" {
-		space, err := namespace.ParseFingerprint(f.space)
-		if err != nil {
-			return fmt.Errorf("--namespace: %w", err)
-		}
-		s.Space = &space
+	if err := takeSpace(s, f.space); err != nil {
+		return err
 	}
 	s.Region, err = config.Number("region", f.region, "none")
 	return err
+}
+
+// takeSpace takes a fingerprint into settings, if there is one.
+func takeSpace(s *migrations.Settings, fingerprint string) error {
+	if fingerprint == "" {
+		return nil
+	}
+	space, err := namespace.ParseFingerprint(fingerprint)
+	if err != nil {
+		return fmt.Errorf("--namespace: %w", err)
+	}
+	s.Space = &space
+	return nil
 }
 
 // layouts are examples of --layout for a shell.
@@ -88,7 +97,6 @@ var layouts = []string{"twitter", "datacenter", "javascript", "41/0/10/12"}
 func (f *layoutFlags) settings() (migrations.Settings, error) {
 	s := migrations.Settings{
 		Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Disposable: f.disposable,
-		Version: version(),
 	}
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)

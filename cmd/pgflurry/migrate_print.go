@@ -24,9 +24,10 @@ a later version is the upgrade. docs/test-databases.md shows how each tool takes
 			if err != nil {
 				return err
 			}
-			if err := (&otherRegion{region: layout.region, space: space}).into(&settings); err != nil {
+			if err := takeSpace(&settings, space); err != nil {
 				return err
 			}
+			settings.Version = version()
 			print := migrations.Print
 			if escaped {
 				print = migrations.PrintEscaped

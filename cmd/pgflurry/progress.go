@@ -19,7 +19,6 @@ type progress struct {
 	mu    sync.Mutex
 	text  string
 	until time.Time // the known end; zero: there is none
-	bar   *progressbar.ProgressBar
 	ended chan struct{}
 	gone  sync.WaitGroup
 }
@@ -49,13 +48,14 @@ func (p *progress) left(text string, d time.Duration) {
 
 // draw draws until the end.
 func (p *progress) draw(file *os.File) {
+	var bar *progressbar.ProgressBar
 	began, again := time.Now(), time.NewTicker(200*time.Millisecond)
 	defer again.Stop()
 	for {
 		select {
 		case <-p.ended:
-			if p.bar != nil {
-				_ = p.bar.Clear()
+			if bar != nil {
+				_ = bar.Clear()
 			}
 			return
 		case now := <-again.C:
@@ -69,16 +69,16 @@ func (p *progress) draw(file *os.File) {
 			if !until.IsZero() {
 				whole = max(until.Sub(began).Milliseconds(), 1)
 			}
-			if p.bar == nil || p.bar.GetMax64() != whole {
-				p.bar = progressbar.NewOptions64(whole, progressbar.OptionSetWriter(file),
+			if bar == nil || bar.GetMax64() != whole {
+				bar = progressbar.NewOptions64(whole, progressbar.OptionSetWriter(file),
 					progressbar.OptionSetPredictTime(whole > 0), progressbar.OptionSetElapsedTime(whole > 0),
 					progressbar.OptionSetWidth(20))
 			}
-			p.bar.Describe(text)
+			bar.Describe(text)
 			if whole > 0 {
-				_ = p.bar.Set64(min(now.Sub(began).Milliseconds(), whole-1))
+				_ = bar.Set64(min(now.Sub(began).Milliseconds(), whole-1))
 			} else {
-				_ = p.bar.Add(1)
+				_ = bar.Add(1)
 			}
 		}
 	}

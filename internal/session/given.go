@@ -31,13 +31,7 @@ func (g given) At(address string) given {
 	if g.URL == nil || !found {
 		return given{}
 	}
-	other := *g.URL
-	values := other.Query()
-	for _, parameter := range []string{"host", "hostaddr", "port", "dbname", "database"} { // they would win
-		values.Del(parameter)
-	}
-	other.Host, other.Path, other.RawPath, other.RawQuery = host, "/"+name, "", spelled(values)
-	return given{&other}
+	return g.with(host, name, "host", "hostaddr", "port", "dbname", "database")
 }
 
 // Beside returns that of another database of the same server.
@@ -45,11 +39,16 @@ func (g given) Beside(name string) given {
 	if g.URL == nil {
 		return g
 	}
-	other := *g.URL
-	values := other.Query()
-	values.Del("dbname")
-	values.Del("database")
-	other.Path, other.RawPath, other.RawQuery = "/"+name, "", spelled(values)
+	return g.with(g.Host, name, "dbname", "database")
+}
+
+// with returns it with another host and name, without the parameters that would win over them.
+func (g given) with(host, name string, parameters ...string) given {
+	other, values := *g.URL, g.Query()
+	for _, parameter := range parameters {
+		values.Del(parameter)
+	}
+	other.Host, other.Path, other.RawPath, other.RawQuery = host, "/"+name, "", spelled(values)
 	return given{&other}
 }
 

@@ -14,7 +14,7 @@ func Refuse(advice, format string, values ...any) error {
 	return fault.WithHint(fmt.Errorf(format, values...), advice)
 }
 
-// Contradicts is refuse for settings that a namespace does not allow.
+// Contradicts is Refuse for settings that a namespace does not allow.
 func Contradicts(advice, format string, values ...any) error {
 	return fault.WithKind(fault.Usage, Refuse(advice, format, values...))
 }
@@ -28,7 +28,7 @@ func Failed(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// A serverError is an error of PostgreSQL, with what was being done.
+// A ServerError is an error of PostgreSQL, with what was being done.
 type ServerError struct {
 	doing string
 	said  *pgconn.PgError

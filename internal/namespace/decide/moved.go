@@ -67,16 +67,23 @@ func closeGate(
 // same says whether two databases are of one region, or of none.
 func same(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
+// lookForOriginal reads what can be known of the original of this copy. here: it was on this server. name and oid are
+// of its database, if that is there still.
+func lookForOriginal(ctx context.Context, d *session.Database) (here bool, name string, oid uint32, err error) {
+	if err := d.Conn.QueryRow(ctx, sql.Evidence, namespace.Reached(d.Conn)).Scan(&here, &name, &oid); err != nil {
+		return false, "", 0, session.Failed("looking for the original", err)
+	}
+	return here, name, oid, nil
+}
+
 // originalEnded refuses unless no other database can draw the IDs of this one. That can be seen on a server that is
 // known, where nobody has closed the original. Then its database is not there any more, or is this one. In all other
 // cases it is the operator's word: a closed database may have a successor, and a dump proves nothing of later.
 // It returns the name of the original, if that is another database of this server.
 func originalEnded(ctx context.Context, d *session.Database, s Settings, present namespace.Namespace) (string, error) {
-	var here bool
-	var name string
-	var oid uint32
-	if err := d.Conn.QueryRow(ctx, sql.Evidence, namespace.Reached(d.Conn)).Scan(&here, &name, &oid); err != nil {
-		return "", session.Failed("looking for the original", err)
+	here, name, oid, err := lookForOriginal(ctx, d)
+	if err != nil {
+		return "", err
 	}
 	if name != "" {
 		if row, err := rowOf(ctx, d.Conn, name); err != nil || !row.Closed {

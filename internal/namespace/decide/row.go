@@ -12,7 +12,7 @@ import (
 	"pgflurry/internal/session"
 )
 
-// A verdict says what a run has made of the namespace row.
+// A Verdict says what a run has made of the namespace row.
 type Verdict struct {
 	Founded bool // it made the namespace, so that has no IDs yet
 	Decided bool // it wrote down which database this is, as its operator said
@@ -43,51 +43,50 @@ func OwnRow(ctx context.Context, d *session.Database, s Settings, h *Home) (Verd
 	if err := unchanged(ctx, d, s, present); err != nil {
 		return Verdict{}, err
 	}
-	decided, raised, err := own(ctx, d, s, h, present, why)
-	return Verdict{Decided: decided, Raised: raised}, err
+	return own(ctx, d, s, h, present, why)
 }
 
 // own does with an existing row what the operator asked for. why says why the database is a copy; "": it is not one.
-// decided: the operator has said which database this is, and that is written down. raised is as in Verdict.
 func own(
 	ctx context.Context, d *session.Database, s Settings, h *Home, present namespace.Namespace, why string,
-) (decided, raised bool, err error) {
+) (v Verdict, err error) {
 	switch {
 	case h != nil && h.Facts.Database == d.Facts.Database && h.Facts.Started.Equal(d.Facts.Started):
-		return false, false, session.Refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
+		return v, session.Refuse("Leave it as it is.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
-		return false, false, session.Refuse(`On the copy, and on no other, add --copy. `+
+		return v, session.Refuse(`On the copy, and on no other, add --copy. `+
 			`Be sure which of the two it is: the other one keeps its workers.`,
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
 			present.Database, h.Address(), present.ID)
 	case h != nil && why != "" && s.JoinsComplete:
-		return false, false, homeKnows(present)
+		return v, homeKnows(present)
 	case s.NewNamespace && why == "":
-		return false, false, session.Refuse("Never go on with the original: databases that have joined it would "+
+		return v, session.Refuse("Never go on with the original: databases that have joined it would "+
 			"lose their home. On a copy of a server's files (base backup, snapshot, clone), and nowhere else, add "+
 			"--copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
-		return true, false, newNamespace(ctx, d, s.AfterID, present)
+		return Verdict{Decided: true}, newNamespace(ctx, d, s.AfterID, present)
 	case h != nil && h.row.ID != present.ID:
-		return false, false, foreign(present, h, why)
+		return v, foreign(present, h, why)
 	case s.Moved:
-		raised, err = takePlace(ctx, d, s, present, h, why)
+		v.Raised, err = takePlace(ctx, d, s, present, h, why)
 	case why == "" && h == nil:
-		return false, false, nil
+		return v, nil
 	case why == "":
-		return false, false, rejoin(ctx, d, s, present, h)
+		return v, rejoin(ctx, d, s, present, h)
 	case h == nil:
-		return false, false, refuseCopy(ctx, d, present, why)
+		return v, refuseCopy(ctx, d, present, why)
 	default:
 		err = joinAnew(ctx, d, h, s.Version)
 	}
 	if err != nil {
-		return false, false, err
+		return Verdict{}, err
 	}
-	return true, raised, d.Script(ctx, "writing down which database this is", sql.Identify)
+	v.Decided = true
+	return v, d.Script(ctx, "writing down which database this is", sql.Identify)
 }
 
 // newNamespace makes a copy an ID space of its own.
@@ -247,11 +246,9 @@ func foreign(present namespace.Namespace, h *Home, why string) error {
 
 // refuseCopy says what a copy is, and prints the commands that fit it.
 func refuseCopy(ctx context.Context, d *session.Database, present namespace.Namespace, why string) error {
-	var here bool
-	var original string
-	var oid uint32
-	if err := d.Conn.QueryRow(ctx, sql.Evidence, namespace.Reached(d.Conn)).Scan(&here, &original, &oid); err != nil {
-		return session.Failed("looking for the original", err)
+	here, original, _, err := lookForOriginal(ctx, d)
+	if err != nil {
+		return err
 	}
 	url, home, homeIs, closed := d.Given.Or("URL"), "HOME", "the original", false
 	advice := "Its function still carries the worker of the original. Run the one that is true:"
