@@ -73,11 +73,12 @@ func (c *console) help() Table {
 		t.Rows = append(t.Rows, []string{"SHOW " + word, c.topics[word].Tells})
 	}
 	t.Rows = append(t.Rows,
-		[]string{"BEGIN, COMMIT, ROLLBACK, SAVEPOINT", "transactions, in which nothing is at stake but settings"},
+		[]string{"BEGIN, COMMIT, ROLLBACK, SAVEPOINT", "transactions, in which nothing is at stake"},
 		[]string{"SET, RESET, SHOW, DISCARD", "settings, which nothing here depends on"},
-		[]string{"PREPARE, EXECUTE, DEALLOCATE", "prepared statements"},
-		[]string{"DECLARE, FETCH, MOVE, CLOSE", "cursors"},
+		[]string{"DEALLOCATE", "statements that were prepared by the protocol"},
+		[]string{"DECLARE, FETCH, CLOSE", "cursors, which go forward"},
 		[]string{"SELECT 1, version(), current_user", "constants, and what drivers ask when they connect"},
+		[]string{"SELECT … FROM pg_catalog…", "the columns of a lookup in the catalogs, and no rows"},
 	)
 	return t
 }

@@ -33,7 +33,7 @@
 //
 // In each of I, T and E, an error within an extended-query batch skips everything up to its Sync. Without an open
 // block, the statements of one Query are a transaction, and so are the messages of one batch. As in PostgreSQL, an
-// error skips the rest of them. A rollback undoes only settings and cursors: an ID that a client got stays given.
+// error skips the rest of them. A rollback undoes only cursors and SET LOCAL: an ID that a client got stays given.
 //
 // A session ends
 //

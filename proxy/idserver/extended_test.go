@@ -146,15 +146,6 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 2 [BEGIN] 1 2 [DECLARE CURSOR] 1 2 3 1 2 [DECLARE CURSOR] ERROR:0A000 ZE",
 		},
-		"a statement that became another one behind the Bind of its EXECUTE": {
-			said{
-				parse("a", "SELECT 1"), parse("", "EXECUTE a"), bind("p", ""), closes('S', "a"),
-				parse("a", "SELECT 'text'"), execute("p", 0), syncs,
-				parse("", "EXECUTE a"), bind("p", ""), closes('S', "a"),
-				parse("a", "SELECT 'like it'"), execute("p", 0), syncs,
-			},
-			"1 1 2 3 1 ERROR:0A000 ZI 1 2 3 1 (like it) [SELECT 1] ZI",
-		},
 		"an unnamed portal of a savepoint that was released": {
 			said{
 				&pgproto3.Query{String: "BEGIN; SAVEPOINT a"},

@@ -70,12 +70,13 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 			bound.DestinationPortal = fmt.Sprint("p", i)
 			return said{&pgproto3.Query{String: "BEGIN"}, parse("", "", types...), &bound, flushes}
 		},
-		"columns": func(i int) said { return said{parse(fmt.Sprint("s", i), "SELECT "+few), syncs} },
-		"columns by SQL": func(i int) said {
-			return said{&pgproto3.Query{String: fmt.Sprintf("PREPARE s%d AS SELECT %s", i, few)}}
+		"columns":           func(i int) said { return said{parse(fmt.Sprint("s", i), "SELECT "+few), syncs} },
+		"columns of VALUES": func(i int) said { return said{parse(fmt.Sprint("s", i), "VALUES ("+few+")"), syncs} },
+		"columns of a lookup": func(i int) said {
+			list := "SELECT " + strings.Repeat("a,", 99) + "a FROM pg_class"
+			return said{parse(fmt.Sprint("s", i), list), syncs}
 		},
-		"arguments": func(i int) said { return said{parse(fmt.Sprint("s", i), "EXECUTE a("+few+")"), syncs} },
-		"values":    func(i int) said { return said{parse(fmt.Sprint("s", i), "SET a.b TO "+many), syncs} },
+		"values": func(i int) said { return said{parse(fmt.Sprint("s", i), "SET a.b TO "+many), syncs} },
 		"tables": func(i int) said {
 			return said{
 				&pgproto3.Query{String: "BEGIN"}, parse("", "SHOW ALL"), bind(fmt.Sprint("p", i), ""),

@@ -84,7 +84,10 @@ func New(s Settings) (*Server, error) {
 	v.draining = &v.register.Draining
 	v.lastPID.Store(rand.Uint32())
 	v.shown = report.NewRecent(time.Second, v.show)
-	v.database = state.Database{Name: s.Database, Console: newConsole(s.Console, v.sessionsTable)}
+	v.database = state.Database{
+		Name: s.Database, Console: newConsole(s.Console, v.sessionsTable),
+		Now: func() int64 { return time.Now().UnixMicro() },
+	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}

@@ -5,10 +5,7 @@ package clients
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +38,9 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 			m.refusesTables(t, d, home.url)
 		})
 	}
-	home.stop(time.Since(began)) // the time of two visits by each driver is enough for the third
+	// The time of two visits by each driver is enough for the third. It is also long enough for the proxy to forget
+	// wrong passwords of the second visit: it allows an address a hundred at once.
+	home.stop(max(time.Since(began), 100*time.Second))
 	for _, d := range drivers {
 		if direct[d.Name] == nil {
 			continue // PGFLURRY_TEST_CLIENTS did not ask for it
@@ -86,7 +85,6 @@ func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t
 		})
 	}
 	t.Run("what needs tables is refused", func(t *testing.T) { refused(t, home.url) })
-	t.Run("questions to the catalogs", func(t *testing.T) { sameColumns(t, directly, home.url) })
 	home.stop(10 * time.Second)
 	t.Run("psql and pgx, PostgreSQL stopped", all)
 }
@@ -99,55 +97,17 @@ func refused(t *testing.T, at string) {
 		"CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)",
 		"INSERT INTO item DEFAULT VALUES RETURNING id",
 		"SELECT count(*) FROM information_schema.tables WHERE table_schema = CURRENT_SCHEMA() AND table_name = $1",
-		"SELECT c.relname FROM pg_catalog.pg_class c",
 		"SELECT last_value FROM next_snowflake, item",
 	} {
 		_, err := conn.Prepare(t.Context(), "", sql)
 		said := new(pgconn.PgError)
-		if !errors.As(err, &said) || said.Code != "0A000" || !strings.Contains(said.Hint, "Tables are behind") {
+		if !errors.As(err, &said) || said.Code != "0A000" || !strings.Contains(said.Hint, "tables are in") {
 			t.Errorf("%s gives %v, hint %q; expected 0A000 and where tables are", sql, err, server.Hint(err))
 		}
 		if id := server.Value[int64](t, conn, draw); id <= 0 {
 			t.Errorf("then %d is no ID", id)
 		}
 	}
-}
-
-// sameColumns compares the columns of what drivers ask the catalogs. The ID database returns the same ones as
-// PostgreSQL, without rows.
-func sameColumns(t *testing.T, directly, at string) {
-	t.Helper()
-	paths, err := filepath.Glob("../../proxy/idserver/command/lookups/*.sql")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("proxy/idserver/command/lookups has no questions: %v", err)
-	}
-	direct, there := server.Connect(t, directly), server.Connect(t, at)
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expected, got := columnsOf(t, direct, string(text)), columnsOf(t, there, string(text))
-		if !slices.Equal(expected, got) {
-			t.Errorf("%s has the columns %v; expected %v", path, got, expected)
-		}
-		if tag, err := there.Exec(t.Context(), string(text)); err != nil || tag.String() != "SELECT 0" {
-			t.Errorf("%s gives %v, %v; expected SELECT 0", path, tag, err)
-		}
-	}
-}
-
-// columnsOf describes a statement.
-func columnsOf(t *testing.T, conn *pgx.Conn, sql string) (columns []string) {
-	t.Helper()
-	statement, err := conn.Prepare(t.Context(), "", sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range statement.Fields {
-		columns = append(columns, fmt.Sprint(f.Name, " ", f.DataTypeOID, " ", f.DataTypeSize))
-	}
-	return columns
 }
 
 // idDatabase is a proxy with an ID database. Its lease is in a cluster of its own.
@@ -178,7 +138,8 @@ func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idData
 
 // roleOf returns the role of a driver in a database without tables.
 func roleOf(d driver) string {
-	return "client_" + strconv.Itoa(slices.IndexFunc(drivers, func(other driver) bool { return other.Name == d.Name }))
+	all := slices.Concat(drivers, light)
+	return "client_" + strconv.Itoa(slices.IndexFunc(all, func(other driver) bool { return other.Name == d.Name }))
 }
 
 // run runs the product, which has to exit 0.
@@ -243,9 +204,6 @@ func (m *matrix) refusesTables(t *testing.T, d driver, at string) {
 // bareSession says all that the ID database answers as PostgreSQL does.
 func bareSession(s *speaker) {
 	bareTransactions(s)
-	s.ask("PREPARE draw AS SELECT next_snowflake()")
-	s.ask("EXECUTE draw")
-	s.ask("DEALLOCATE draw")
 	s.ask("SET application_name = 'bare'")
 	s.ask("SHOW application_name")
 	s.ask("DISCARD ALL")
@@ -256,7 +214,9 @@ func bareSession(s *speaker) {
 func bareTransactions(s *speaker) {
 	for n := range 3 {
 		s.ask(draw)
-		s.ask("SELECT $1::int AS n, current_user, current_schema()", n)
+		s.ask("SELECT current_setting($1), current_user, current_schema()", []string{
+			"application_name", "TimeZone", "DateStyle",
+		}[n])
 	}
 	s.ask("SELECT * FROM next_snowflakes($1)", 3)
 	s.ask("SELECT next_snowflake() AS id FROM generate_series(1, $1)", 3)

@@ -34,6 +34,7 @@ const (
 	idTable table = iota
 	otherTable
 	bareTable // of the ID database
+	sentTable // what drivers send; its names are bold, and it has more of them
 )
 
 // rows maps a driver to its cells. The first cell is its name.
@@ -49,7 +50,9 @@ var (
 )
 
 // widths has the number of cells of a row: the marks, the name, and remarks or a version.
-var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, bareTable: len(bareDeeds) + 3}
+var widths = []int{
+	idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, bareTable: len(bareDeeds) + 3, sentTable: 2,
+}
 
 // drawing has the deeds whose IDs the proxy gives if it can. In a transaction, and between other statements of a batch,
 // that depends on the replies that PostgreSQL has sent by then. So the table does not show it for those.
@@ -129,13 +132,13 @@ func writePage(t *testing.T, seen tables) {
 	lines := make([]string, len(widths))
 	for i, width := range widths {
 		var all []string
-		for _, d := range drivers {
-			cells := seen[table(i)][d.Name]
-			if old := said[d.Name]; cells == nil && len(old) > i && len(old[i]) == width {
-				cells = old[i]
+		for _, name := range namesOf(table(i)) {
+			cells, at := seen[table(i)][name], place(table(i))
+			if old := said[name]; cells == nil && len(old) > at && len(old[at]) == width {
+				cells = old[at]
 			}
 			if cells == nil {
-				cells = append([]string{d.Name}, make([]string, width-1)...)
+				cells = append([]string{name}, make([]string, width-1)...)
 			}
 			all = append(all, bars(cells))
 		}
@@ -143,7 +146,8 @@ func writePage(t *testing.T, seen tables) {
 	}
 	var page strings.Builder
 	data := map[string]any{
-		"IDs": lines[idTable], "Others": lines[otherTable], "Bare": lines[bareTable], "Sections": sections(t),
+		"IDs": lines[idTable], "Others": lines[otherTable], "Bare": lines[bareTable], "Sent": lines[sentTable],
+		"Sections": sections(t),
 	}
 	if err := template.Must(template.New("page").Parse(pageText)).Execute(&page, data); err != nil {
 		t.Fatal(err)
@@ -151,6 +155,28 @@ func writePage(t *testing.T, seen tables) {
 	if err := os.WriteFile(pagePath, []byte(page.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// namesOf are the names of a table's rows.
+func namesOf(of table) (names []string) {
+	if of != sentTable {
+		for _, d := range drivers {
+			names = append(names, d.Name)
+		}
+		return names
+	}
+	for _, d := range slices.Concat(drivers, light) {
+		names = append(names, "**"+d.Name+"**")
+	}
+	return names
+}
+
+// place is which of the rows of a name is that of a table.
+func place(of table) int {
+	if of == sentTable {
+		return 0
+	}
+	return int(of)
 }
 
 // readPage returns the cells of each driver's rows, in the order of the tables.
@@ -177,8 +203,8 @@ func comparePage(t *testing.T, seen tables) {
 	for which, rows := range seen {
 		for name, cells := range rows {
 			var got []string
-			if all := said[name]; len(all) > int(which) {
-				got = all[which]
+			if all := said[name]; len(all) > place(which) {
+				got = all[place(which)]
 			}
 			expected := slices.Clone(cells)
 			if which == otherTable && len(got) > 1 {
@@ -203,9 +229,11 @@ func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range drivers {
-		if n := strings.Count(string(page), "\n| "+d.Name+" | "); n != len(widths) {
-			t.Errorf("docs/clients.md has %d lines of %s, not one in each table: %s", n, d.Name, again)
+	for which, expected := range map[table]int{idTable: len(widths) - 1, sentTable: 1} {
+		for _, name := range namesOf(which) {
+			if n := strings.Count(string(page), "\n| "+name+" | "); n != expected {
+				t.Errorf("docs/clients.md has %d lines of %s, not %d: %s", n, name, expected, again)
+			}
 		}
 	}
 }

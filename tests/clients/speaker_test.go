@@ -118,8 +118,8 @@ func (s *speaker) batch() {
 			s.ids = append(s.ids, fmt.Sprint(id))
 			return err
 		})
-		batch.Queue("SELECT $1::int", n).QueryRow(func(row pgx.Row) error {
-			var number int
+		batch.Queue("SELECT set_config('client.n', $1, true)", fmt.Sprint(n)).QueryRow(func(row pgx.Row) error {
+			var number string
 			err := row.Scan(&number)
 			s.note("batch", number)
 			return err

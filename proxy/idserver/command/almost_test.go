@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wasilibs/go-pgquery"
+	pg_query "github.com/wasilibs/go-pgquery"
 	"pgregory.net/rapid"
 
 	"pgflurry/proxy/idserver/command"
@@ -70,20 +70,19 @@ func TestReadTakesNoKeywordForANameThatPostgreSQLRefuses(t *testing.T) {
 			continue
 		}
 		for _, shape := range []string{
-			"%", "SELECT %", "SELECT %()", "SELECT 1 %", "SELECT 1 AS %", "SELECT '1'::%", "SELECT version() %",
-			"SELECT $1 %, 1 %",
+			"%", "SELECT %", "SELECT %()", "SELECT 1 %", "SELECT 1 AS %", "SELECT version() %",
+			"SELECT 1+% 1 %", "VALUES (%)", "SELECT * FROM %()",
 			"SET % = 1", "SET %.x TO 1", "SET x.% TO 1", "SET x = %", "SET x = 1, %", "SET SESSION % = 1",
 			"SET LOCAL % TO 1",
 			"SET TIME ZONE %", "SET ROLE %", "SET SESSION AUTHORIZATION %", "SET NAMES %", "SET %", "RESET %",
 			"SHOW %",
 			"SHOW x.%", "SAVEPOINT %", "RELEASE %", "RELEASE SAVEPOINT %", "ROLLBACK TO %", "ROLLBACK %", "COMMIT %",
 			"BEGIN %",
-			"START TRANSACTION %", "DEALLOCATE %", "DEALLOCATE PREPARE %", "PREPARE % AS SELECT 1",
-			"PREPARE p (%) AS SELECT 1",
-			"EXECUTE %", "EXECUTE p(%)", "DECLARE % CURSOR FOR SELECT 1", "DECLARE c % CURSOR FOR SELECT 1",
+			"START TRANSACTION %", "DEALLOCATE %", "DEALLOCATE PREPARE %", "DECLARE % CURSOR FOR SELECT 1",
+			"DECLARE c % CURSOR FOR SELECT 1",
 			"DECLARE c CURSOR % HOLD FOR SELECT 1", "FETCH %", "FETCH % c", "FETCH % FROM c", "FETCH 1 %",
 			"FETCH FORWARD %",
-			"FETCH FORWARD % IN c", "MOVE %", "CLOSE %", "UNLISTEN %", "DISCARD %",
+			"FETCH FORWARD % IN c", "CLOSE %", "UNLISTEN %", "DISCARD %",
 		} {
 			sql := strings.ReplaceAll(shape, "%", word)
 			checkRead(t, sql)
@@ -92,7 +91,7 @@ func TestReadTakesNoKeywordForANameThatPostgreSQLRefuses(t *testing.T) {
 			}
 		}
 	}
-	if taken < 5000 {
+	if taken < 4500 {
 		t.Errorf("%d texts were read; expected thousands", taken)
 	}
 }

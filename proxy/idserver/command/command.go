@@ -4,8 +4,7 @@ import "pgflurry/proxy/statement"
 
 // Command is what one statement asks for. It is one of the types below, Draw, or Select. It never changes.
 type Command interface {
-	// Tag is the tag of CommandComplete. Commands that give rows append their number. EXECUTE has the tag of what it
-	// executes.
+	// Tag is the tag of CommandComplete. Commands that give rows append their number.
 	Tag() string
 }
 
@@ -74,30 +73,16 @@ type (
 		Name string
 		All  bool
 	}
-	// Prepare is PREPARE name AS query. Types are the declared types; 0 stands for unknown.
-	Prepare struct {
-		Name  string
-		Types []uint32
-		Query Query
-	}
-	// Execute is EXECUTE name (arguments). Value.To converts an argument to the parameter's type.
-	Execute struct {
-		Name      string
-		Arguments []Value
-	}
-
 	// Declare is DECLARE name CURSOR FOR query.
 	Declare struct {
-		Name   string
-		Binary bool // the format of its rows, unless a portal fetches them
-		Hold   bool // it outlives its transaction
-		Query  Query
+		Name  string
+		Hold  bool // it outlives its transaction
+		Query Query
 	}
-	// Fetch is FETCH, or MOVE: the next rows of a cursor.
+	// Fetch is FETCH: the next rows of a cursor.
 	Fetch struct {
 		Cursor string
 		Count  int64 // at least 1; AllRows for all that are left
-		Move   bool
 	}
 	// Close is CLOSE cursor, or ALL.
 	Close struct {
@@ -122,8 +107,7 @@ func (SetTransaction) Tag() string { return "SET" }
 func (Reset) Tag() string          { return "RESET" }
 func (Show) Tag() string           { return "SHOW" }
 func (d Discard) Tag() string      { return "DISCARD " + d.What }
-func (Prepare) Tag() string        { return "PREPARE" }
-func (Execute) Tag() string        { return "SELECT" }
+func (Fetch) Tag() string          { return "FETCH" }
 func (Declare) Tag() string        { return "DECLARE CURSOR" }
 func (Unlisten) Tag() string       { return "UNLISTEN" }
 
@@ -139,13 +123,6 @@ func (d Deallocate) Tag() string {
 		return "DEALLOCATE ALL"
 	}
 	return "DEALLOCATE"
-}
-
-func (f Fetch) Tag() string {
-	if f.Move {
-		return "MOVE"
-	}
-	return "FETCH"
 }
 
 func (c Close) Tag() string {

@@ -16,9 +16,7 @@ func readDeclare(r *tokens) (Command, error) {
 	}
 	command := Declare{Name: name}
 	for r.Kind() == statement.KindWord && !r.At("cursor") {
-		switch r.Keyword("binary", "asensitive", "insensitive", "no") {
-		case "binary":
-			command.Binary = true
+		switch r.Keyword("asensitive", "insensitive", "no") {
 		case "no":
 			if err := r.Keywords("scroll"); err != nil {
 				return nil, err
@@ -43,9 +41,9 @@ func readDeclare(r *tokens) (Command, error) {
 	return command, err
 }
 
-// readFetch reads what follows FETCH or MOVE. Cursors only go forward: fetched rows are gone.
-func readFetch(r *tokens, move bool) (Command, error) {
-	command := Fetch{Count: 1, Move: move}
+// readFetch reads what follows FETCH. Cursors only go forward: fetched rows are gone.
+func readFetch(r *tokens) (Command, error) {
+	command := Fetch{Count: 1}
 	// A cursor may have the name of a direction. The word is a direction if something follows that cannot follow a
 	// name.
 	word := r.Keyword("next", "forward", "all", "prior", "backward", "first", "last", "absolute", "relative")

@@ -8,9 +8,12 @@ import (
 	"pgflurry/internal/fault"
 )
 
-// Decode reads the value of a parameter, of a type that Types returned. nil is NULL.
+// Decode reads the value of a parameter, of a type that Types returned. nil is NULL. A value of a type that only a
+// Catalog has is not read, and is NULL.
 func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
-	switch {
+	switch _, known := typeOf(oid); {
+	case !known:
+		return Null(oid), nil
 	case raw == nil:
 		return Null(oid), nil
 	case format == 0:

@@ -3,10 +3,10 @@
 //
 //	text ─► read.go ─► statements ─► statement.Match ─► Draw
 //	                        └──────► tokens ─┬─► transaction, setting, cursor, prepared: the other commands
-//	                                         └─► query ─► select ─► operand, type: Select
+//	                                         └─► query ─► select ─► operand: Select; catalog: Catalog
 //
-//	query.go: the query of a statement: IDs, or a Select, which has no table
-//	catalog.go: lookups of drivers in the catalogs, answered without rows
+//	query.go: the query of a statement: IDs, a Select, which has no table, or a Catalog
+//	catalog.go: lookups in the system catalogs, answered without rows
 //	function.go: what a SELECT may call
 //	value.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
 //
@@ -15,8 +15,8 @@
 // A text becomes commands, or one error. The error has what a client may read: SQLSTATE, sentence, hint. If one
 // statement of a text has no answer, the whole text is refused before anything in it runs.
 //
-// A column of a Select is a constant, a parameter or a call, with one cast and a label at most. Nothing is nested. That
-// serves every driver of docs/clients.md.
+// What is read is what some driver of docs/clients.md sends by itself. A column of a Select is a constant, a sum or a
+// call, perhaps with a label. Nothing is nested.
 //
 // A session knows settings, transactions, prepared statements, cursors and IDs. This package knows none of them. A
 // SELECT asks an Environment for what it needs of the session.
@@ -27,7 +27,8 @@
 //
 //  1. If Read splits a text into n commands, PostgreSQL's parser splits it into n statements.
 //  2. A statement draws IDs if and only if statement.Match says so.
-//  3. What Read accepts, PostgreSQL accepts, with the same tag, labels, types, and bytes of constants.
+//  3. What Read accepts, PostgreSQL accepts, with the same tag, labels, types, and bytes of constants. Of a Catalog
+//     only the labels are sure: its expressions are not read.
 //  4. No text panics, and the work is linear in its length.
 //  5. An error is ASCII, and contains at most 120 characters of the client's text.
 //  6. There is no state: any function may be called concurrently, and no command refers to the text it was read from.

@@ -17,6 +17,8 @@ type Environment interface {
 	PID() int32
 	// Setting is the value of a setting; false if there is none of that name.
 	Setting(name string) (value string, known bool)
+	// Now is the time of the transaction, in microseconds since 1970.
+	Now() int64
 	// Set sets a setting, or restores its default if value is nil. It returns the new value. local means until the
 	// transaction ends.
 	Set(name string, value *string, local bool) (string, error)
@@ -41,6 +43,8 @@ var functions = map[string]function{
 	"session_user":           {result: Name, keyword: true, call: texts(Name, Environment.User)},
 	"user":                   {result: Name, keyword: true, call: texts(Name, Environment.User)},
 	"pg_backend_pid":         {result: Int4, call: backendPID},
+	"now":                    {result: Timestamptz, call: now},
+	"current_timestamp":      {result: Timestamptz, keyword: true, call: now},
 	"pg_is_in_recovery":      {result: Bool, call: always(boolValue(false))},
 	"pg_advisory_unlock_all": {result: Void, call: always(Value{oid: Void})},
 	"current_setting":        {result: Text, arguments: []uint32{Text, Bool}, least: 1, call: currentSetting},
@@ -58,6 +62,10 @@ func always(v Value) func(Environment, []Value) (Value, error) {
 
 func backendPID(env Environment, _ []Value) (Value, error) {
 	return Value{oid: Int4, number: int64(env.PID())}, nil
+}
+
+func now(env Environment, _ []Value) (Value, error) {
+	return Value{oid: Timestamptz, number: env.Now() - year2000}, nil
 }
 
 func noFunction(name string, types []uint32) fault.Error {

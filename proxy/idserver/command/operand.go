@@ -64,6 +64,27 @@ func readConstant(r *tokens) (v Value, err error) {
 	return v, nil
 }
 
+// readSum reads a constant, or a sum of numbers such as 1+1.
+func readSum(r *tokens) (Value, error) {
+	sum, err := readConstant(r)
+	for err == nil && r.Mark('+') {
+		var v Value
+		if v, err = readConstant(r); err != nil {
+			break
+		}
+		total, short := sum.number+v.number, sum.oid == Int4 && v.oid == Int4
+		if kindOf(sum.oid) != kindInteger || kindOf(v.oid) != kindInteger ||
+			(total < sum.number) != (v.number < 0) || short && total != int64(int32(total)) {
+			return Value{}, r.Refuse()
+		}
+		if v.oid == Int8 {
+			sum.oid = Int8
+		}
+		sum.number = total
+	}
+	return sum, err
+}
+
 // infer returns the type. A parameter without one gets the type that its context wants; 0: any.
 func (o operand) infer(types []uint32, wanted uint32) uint32 {
 	if o.param == 0 {

@@ -6,7 +6,7 @@ import (
 
 // readQuery reads from SELECT to the end of the statement.
 func readQuery(r *tokens) (Query, error) {
-	if !r.At("select") {
+	if !r.At("select") && !r.At("with") {
 		return nil, r.Refuse()
 	}
 	if form, ok := statement.Match(r.Rest()); ok {
@@ -18,10 +18,9 @@ func readQuery(r *tokens) (Query, error) {
 	if err == nil {
 		return query, nil
 	}
-	found, is := lookUp(text)
-	if !is {
-		return nil, err
+	if found := readCatalog(text); found != nil {
+		r.Skip()
+		return found, nil
 	}
-	r.Skip()
-	return found, nil
+	return nil, err
 }

@@ -58,7 +58,7 @@ func readCommand(r *tokens) (Command, error) {
 		return nil, r.Syntax()
 	}
 	word := r.Text()
-	if word == "select" {
+	if word == "select" || word == "with" {
 		return readQuery(r)
 	}
 	if read, known := readers[word]; known {
@@ -86,21 +86,20 @@ var readers = map[string]func(*tokens) (Command, error){
 	"show":       readShow,
 	"discard":    readDiscard,
 	"deallocate": readDeallocate,
-	"prepare":    readPrepare,
-	"execute":    readExecute,
 	"declare":    readDeclare,
-	"fetch":      func(r *tokens) (Command, error) { return readFetch(r, false) },
-	"move":       func(r *tokens) (Command, error) { return readFetch(r, true) },
+	"fetch":      readFetch,
 	"close":      readClose,
 	"unlisten":   readUnlisten,
+	"values":     readValuesRow,
 }
 
 // isCommand says whether the word begins a statement of PostgreSQL that has no answer here.
 func isCommand(word string) bool {
 	switch word {
 	case "alter", "analyse", "analyze", "call", "checkpoint", "cluster", "comment", "copy", "create", "delete", "do",
-		"drop", "explain", "grant", "import", "insert", "listen", "load", "lock", "merge", "notify", "reassign",
-		"refresh", "reindex", "revoke", "security", "table", "truncate", "update", "vacuum", "values", "with":
+		"drop", "execute", "explain", "grant", "import", "insert", "listen", "load", "lock", "merge", "move", "notify",
+		"prepare", "reassign", "refresh", "reindex", "revoke", "security", "table", "truncate", "update",
+		"vacuum":
 		return true
 	}
 	return false

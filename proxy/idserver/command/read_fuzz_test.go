@@ -3,10 +3,11 @@ package command_test
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wasilibs/go-pgquery"
+	pg_query "github.com/wasilibs/go-pgquery"
 
 	"pgflurry/internal/fault"
 	"pgflurry/proxy/idserver/command"
@@ -18,12 +19,19 @@ var refused = []struct{ sql, code string }{
 	{"SELECT 1; SELECT * FROM t", "0A000"},
 	{"INSERT INTO t VALUES (1)", "0A000"},
 	{"(SELECT 1)", "0A000"},
-	{"VALUES (1)", "0A000"},
+	{"VALUES (1), (2)", "0A000"},
+	{"VALUES (version())", "0A000"},
+	{"VALUES 1", "42601"},
 	{"CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END", "0A000"},
 	{"SELECT 1, next_snowflake()", "0A000"},
 	{"SELECT next_snowflake() FROM generate_series(1, 10001)", "0A000"},
-	{"SELECT 1 + 1", "0A000"},
-	{"SELECT -1::int8", "0A000"},
+	{"SELECT 1 - 1", "0A000"},
+	{"SELECT 1 + '1'", "0A000"},
+	{"SELECT 2147483647 + 1", "0A000"},
+	{"SELECT 9223372036854775807 + 1", "0A000"},
+	{"SELECT $1", "0A000"},
+	{"SELECT 1::int4", "0A000"},
+	{"SELECT version()::text", "0A000"},
 	{"SELECT 1.5", "0A000"},
 	{"SELECT 9223372036854775808", "0A000"},
 	{"SELECT 'a' 'b'", "0A000"},
@@ -35,30 +43,23 @@ var refused = []struct{ sql, code string }{
 	{"SELECT version() OVER ()", "0A000"},
 	{"SELECT 1 AS a b", "0A000"},
 	{"SELECT 1 year", "0A000"},
-	{"SELECT 1::numeric", "0A000"},
-	{"SELECT '{1}'::int4[]", "0A000"},
-	{"SELECT 'x'::varchar(1)", "0A000"},
-	{"SELECT 1::\"int4\"", "0A000"},
+	{"SELECT * FROM 1", "0A000"},
+	{"SELECT * FROM version() v", "0A000"},
+	{"SELECT * FROM version(), version()", "0A000"},
+	{"SELECT current_timestamp(3)", "0A000"},
 	{"SELECT U&'x'", "0A000"},
 	{"SELECT N'x'", "0A000"},
 	{"SELECT B'1'", "0A000"},
 	{"SELECT E'\\xff'", "0A000"},
-	{"SELECT $1001", "0A000"},
+	{"SELECT current_setting($1001)", "0A000"},
 	{"SELECT version(1)", "0A000"},
 	{"SELECT CAST(1 AS text)", "0A000"},
 	{"SELECT (1)", "0A000"},
-	{"SELECT 1::text::int", "0A000"},
-	{"SELECT 1::oid", "0A000"},
-	{"SELECT 1::character varying", "0A000"},
 	{"SELECT current_setting(version())", "0A000"},
 	{"SELECT current_setting()", "0A000"},
 	{"SELECT", "0A000"},
 	{"SELECT 1,", "0A000"},
-	{"SELECT $0", "42P02"},
-	{"SELECT 'x'::int4", "22P02"},
-	{"SELECT '2147483648'::int4", "22003"},
-	{"SELECT 2147483648::int4", "22003"},
-	{"SELECT true::int8", "0A000"},
+	{"SELECT current_setting($0)", "42P02"},
 	{"SELECT 1 AS " + strings.Repeat("x", 64), "42622"},
 	{"SELECT " + strings.Repeat("1,", 128) + "1", "54011"},
 	{"SELECT 'x", "42601"},
@@ -96,7 +97,8 @@ var refused = []struct{ sql, code string }{
 	{"SET TRANSACTION", "42601"},
 	{"SET TRANSACTION SNAPSHOT 'x'", "0A000"},
 	{"SET LOCAL TRANSACTION READ ONLY", "0A000"},
-	{"SET TIME ZONE INTERVAL '1' HOUR", "0A000"},
+	{"SET TIME ZONE INTERVAL '1' HOUR", "42601"},
+	{"SET TIME ZONE INTERVAL(1) '1'", "0A000"},
 	{"SET TIME ZONE month", "0A000"},
 	{"SET CONSTRAINTS ALL DEFERRED", "0A000"},
 	{"SET NAMES utf8", "42601"},
@@ -107,12 +109,9 @@ var refused = []struct{ sql, code string }{
 	{"LISTEN x", "0A000"},
 
 	{"PREPARE p AS INSERT INTO t VALUES (1)", "0A000"},
-	{"PREPARE p(numeric) AS SELECT 1", "0A000"},
-	{"EXECUTE p($1)", "0A000"},
-	{"EXECUTE p(version())", "0A000"},
-	{"EXECUTE p('5'::int8)", "0A000"},
-	{"EXECUTE p(1" + strings.Repeat(", 1", 100) + ")", "0A000"},
-	{"PREPARE p(int" + strings.Repeat(", int", 100) + ") AS SELECT 1", "0A000"},
+	{"EXECUTE p", "0A000"},
+	{"MOVE c", "0A000"},
+	{"DECLARE c BINARY CURSOR FOR SELECT 1", "0A000"},
 	{"DECLARE c SCROLL CURSOR FOR SELECT 1", "0A000"},
 	{"DECLARE c CURSOR FOR SELECT * FROM t", "0A000"},
 	{"DECLARE c CURSOR SELECT 1", "42601"},
@@ -155,12 +154,23 @@ func checkRead(t failing, sql string) {
 		return
 	}
 	tree, err := pg_query.Parse(sql)
+	if err != nil && slices.ContainsFunc(commands, looksUp) {
+		return // expressions of a lookup are not read
+	}
 	if err != nil {
 		t.Fatalf("Read(%q) = %+v, but PostgreSQL's parser: %v", sql, commands, err)
 	}
 	if len(tree.Stmts) != len(commands) {
 		t.Fatalf("Read(%q) = %+v, but PostgreSQL's parser has %d statements", sql, commands, len(tree.Stmts))
 	}
+}
+
+func looksUp(c command.Command) bool {
+	if cursor, is := c.(command.Declare); is {
+		c = cursor.Query
+	}
+	_, is := c.(*command.Catalog)
+	return is
 }
 
 // checkError asserts that an error is one line of ASCII, with at most 120 characters of the client's text.
@@ -183,6 +193,9 @@ func FuzzRead(f *testing.F) {
 		for _, sql := range conversation {
 			f.Add(sql)
 		}
+	}
+	for _, sql := range lookups(f) {
+		f.Add(sql)
 	}
 	for _, c := range refused {
 		f.Add(c.sql)

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strconv"
+
 	"pgflurry/internal/fault"
 
 	"pgflurry/proxy/statement"
@@ -13,50 +15,53 @@ const (
 	anonymous = "?column?"
 )
 
-// Select is a list of constants, parameters and calls of functions, without a table. It gives one row. A lookup in the
-// catalogs is a Select, too, and gives none.
+// Select is a list of constants and calls of functions, without a table: SELECT, or VALUES. It gives one row.
 type Select struct {
 	targets []target
 	params  int // the highest
-	empty   bool
 }
 
-// target is a column: an operand or the result of a function, perhaps cast to a type.
+// target is a column: a constant, or the result of a function.
 type target struct {
 	label    string
-	function string    // of functions; empty: it is its operand
-	operands []operand // arguments, or the only operand
-	cast     uint32    // 0: none
+	function string    // of functions; empty: the only operand, a constant
+	operands []operand // arguments
 }
 
 // Tag is the tag of CommandComplete, without the number of rows.
 func (*Select) Tag() string { return "SELECT" }
 
-// Rows is the number of rows: one, or none.
-func (s *Select) Rows() int {
-	if s.empty {
-		return 0
+// add adds a column.
+func (s *Select) add(t target) error {
+	for _, o := range t.operands {
+		s.params = max(s.params, o.param)
 	}
-	return 1
+	if s.targets = append(s.targets, t); len(s.targets) > maxColumns {
+		return errTooMany
+	}
+	return nil
 }
 
-// readSelectList reads from SELECT on.
+var errTooMany = fault.Errorf(codeTooManyColumns, "", "target lists can have at most %d entries here", maxColumns)
+
+// readSelectList reads from SELECT on: columns, or * FROM function().
 func readSelectList(r *tokens) (Query, error) {
-	r.Next()
-	s := &Select{}
+	if r.Keyword("select") == "" {
+		return nil, r.Refuse()
+	}
+	s, star := &Select{}, r.Mark('*')
+	if star && r.Keyword("from") == "" {
+		return nil, r.Refuse()
+	}
 	for {
-		t, err := readTarget(r)
+		t, err := readTarget(r, star)
+		if err == nil {
+			err = s.add(t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range t.operands {
-			s.params = max(s.params, o.param)
-		}
-		if s.targets = append(s.targets, t); len(s.targets) > maxColumns {
-			return nil, fault.Errorf(codeTooManyColumns, "", "target lists can have at most %d entries here",
-				maxColumns)
-		}
-		if !r.Mark(',') {
+		if star || !r.Mark(',') {
 			break
 		}
 	}
@@ -66,15 +71,40 @@ func readSelectList(r *tokens) (Query, error) {
 	return s, nil
 }
 
-// readTarget reads a column: a value, perhaps a cast, perhaps a label.
-func readTarget(r *tokens) (t target, err error) {
-	negative := r.Kind() == '-'
-	if t, err = readFunction(r); err == nil && t.function == "" {
-		t.label, t.operands = anonymous, make([]operand, 1)
-		t.operands[0], err = readOperand(r)
+// readValuesRow reads what follows VALUES: one row of constants.
+func readValuesRow(r *tokens) (Command, error) {
+	s := &Select{}
+	if !r.Mark('(') {
+		return nil, r.Syntax()
 	}
-	if err == nil && !negative && r.Mark(statement.KindCast) { // -1::text is -(1::text)
-		err = t.readCast(r)
+	for {
+		value, err := readConstant(r)
+		if err == nil {
+			label := "column" + strconv.Itoa(len(s.targets)+1)
+			err = s.add(target{label: label, operands: []operand{{value: value}}})
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Mark(')'):
+			return s, nil
+		case !r.Mark(','):
+			return nil, r.Refuse()
+		}
+	}
+}
+
+// readTarget reads a column: a call or a constant, perhaps a label. relation says that it stands after FROM.
+func readTarget(r *tokens, relation bool) (t target, err error) {
+	if t, err = readFunction(r); err != nil || relation {
+		if err == nil && t.function == "" {
+			err = r.Refuse()
+		}
+		return t, err
+	}
+	if t.function == "" {
+		t.label, t.operands = anonymous, make([]operand, 1)
+		t.operands[0].value, err = readSum(r)
 	}
 	if err == nil {
 		err = t.readLabel(r)
@@ -119,23 +149,6 @@ func readFunction(r *tokens) (t target, err error) {
 	return t, err
 }
 
-// readCast reads the type of a cast. A constant is cast at once, as PostgreSQL does.
-func (t *target) readCast(r *tokens) error {
-	oid, label, err := readTypeName(r)
-	if err != nil {
-		return err
-	}
-	if t.function != "" || t.operands[0].param > 0 {
-		t.cast = oid
-	} else if t.operands[0].value, err = t.operands[0].value.To(oid); err != nil {
-		return err
-	}
-	if t.function == "" {
-		t.label = label
-	}
-	return nil
-}
-
 // readLabel reads the label of a column if there is one.
 func (t *target) readLabel(r *tokens) (err error) {
 	switch {
@@ -152,64 +165,39 @@ func (t *target) readLabel(r *tokens) (err error) {
 	return err
 }
 
-// Types are the types of the parameters: as declared, else as a cast or a function wants them, else text.
+// Types are the types of the parameters: as declared, else as a function wants them.
 func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	types, err := startTypes(declared, s.params)
 	if err != nil {
 		return nil, err
 	}
-	var bare []int // parameters without a type so far
-	for i := range s.targets {
-		oid, err := s.targets[i].infer(types)
-		if err != nil {
-			return nil, err
+	for _, t := range s.targets {
+		given, all := make([]uint32, len(t.operands)), true
+		for i, o := range t.operands {
+			if t.function != "" {
+				given[i] = o.infer(types, functions[t.function].arguments[i])
+				all = all && fits(given[i], functions[t.function].arguments[i])
+			}
 		}
-		if n := s.targets[i].operands; oid == Unknown && n[0].param > 0 {
-			bare = append(bare, n[0].param)
-		}
-	}
-	for _, n := range bare {
-		if types[n-1] == 0 {
-			types[n-1] = Text
-		}
-		if types[n-1] != Text {
-			return nil, fault.Errorf(codeAmbiguous, "", "inconsistent types deduced for parameter $%d", n)
+		if !all {
+			return nil, noFunction(t.function, given)
 		}
 	}
 	return types, Determined(types)
 }
 
-// infer returns the type of the column, and gives types to the parameters.
-func (t *target) infer(types []uint32) (oid uint32, err error) {
-	if t.function == "" {
-		oid = t.operands[0].infer(types, t.cast)
-	} else {
-		f, given := functions[t.function], make([]uint32, len(t.operands))
-		oid = f.result
-		for i, o := range t.operands {
-			given[i] = o.infer(types, f.arguments[i])
-		}
-		for i := range given {
-			if !fits(given[i], f.arguments[i]) {
-				return 0, noFunction(t.function, given)
-			}
-		}
-	}
-	if t.cast == 0 {
-		return oid, nil
-	}
-	return t.cast, converts(oid, t.cast)
-}
-
 // Columns are the labels and types. A column without a type is text.
-func (s *Select) Columns(types []uint32) []Column {
+func (s *Select) Columns([]uint32) []Column {
 	columns := make([]Column, len(s.targets))
-	for i := range s.targets {
-		oid, err := s.targets[i].infer(types)
-		if err != nil || oid == Unknown {
+	for i, t := range s.targets {
+		oid := functions[t.function].result
+		if t.function == "" {
+			oid = t.operands[0].value.oid
+		}
+		if oid == Unknown {
 			oid = Text
 		}
-		columns[i] = column(s.targets[i].label, oid)
+		columns[i] = column(t.label, oid)
 	}
 	return columns
 }
@@ -231,7 +219,10 @@ func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 }
 
 func (t *target) evaluate(env Environment, params []Value) (v Value, err error) {
-	values := make([]Value, len(t.operands))
+	if t.function == "" {
+		return t.operands[0].value, nil
+	}
+	f, values := functions[t.function], make([]Value, len(t.operands))
 	for i, o := range t.operands {
 		if values[i] = o.value; o.param > 0 {
 			if o.param > len(params) {
@@ -239,22 +230,9 @@ func (t *target) evaluate(env Environment, params []Value) (v Value, err error) 
 			}
 			values[i] = params[o.param-1]
 		}
-	}
-	if t.function == "" {
-		v = values[0]
-	} else {
-		f := functions[t.function]
-		for i := range values {
-			if values[i], err = values[i].To(f.arguments[i]); err != nil {
-				return v, err
-			}
-		}
-		if v, err = f.call(env, values); err != nil {
+		if values[i], err = values[i].To(f.arguments[i]); err != nil {
 			return v, err
 		}
 	}
-	if t.cast == 0 {
-		return v, nil
-	}
-	return v.To(t.cast)
+	return f.call(env, values)
 }

@@ -102,12 +102,24 @@ func readZone(r *tokens) (Command, error) {
 		set.Values = []string{r.Text()}
 		r.Next()
 		return set, nil
+	case r.Keyword("interval") != "": // Sequelize writes it so
+		return readInterval(r)
 	case r.Kind() == statement.KindWord:
 		return nil, r.Refuse()
 	}
 	number, err := r.Signed()
 	set.Values = []string{number}
 	return set, err
+}
+
+// readInterval reads 'offset' HOUR TO MINUTE.
+func readInterval(r *tokens) (Command, error) {
+	if r.Kind() != statement.KindString {
+		return nil, r.Refuse()
+	}
+	offset := r.Text()
+	r.Next()
+	return Set{Name: "timezone", Values: []string{offset}}, r.Keywords("hour", "to", "minute")
 }
 
 // readOrdinary reads name {TO | =} values.

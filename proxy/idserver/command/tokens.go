@@ -8,10 +8,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-const hintAnswered = "This database answers SELECT next_snowflake(), SELECT next_snowflake() FROM " +
-	"generate_series(1, n), SELECT * FROM next_snowflakes(n), and the same with next_segment('tag') and " +
-	"next_segments('tag', n); n is 1 to 10000. SHOW HELP tells the rest. " +
-	"Tables are behind the proxy's other databases."
+const hintAnswered = "Only IDs are here: SHOW HELP lists the statements, and tables are in the other databases."
 
 // tokens reads one statement with one token of lookahead: the present token. It makes the two errors that say what
 // stands there: a syntax error, and that there is no answer here.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+	"time"
 
 	"pgflurry/internal/fault"
 
@@ -14,7 +15,7 @@ import (
 type Value struct {
 	oid    uint32
 	null   bool
-	number int64  // of integers and OIDs; 1 for true
+	number int64  // of integers; 1 for true; of a timestamp: the microseconds since 2000
 	text   string // of strings, and of literals of unknown type
 }
 
@@ -63,6 +64,8 @@ func (v Value) appendText(b []byte) []byte {
 		return append(b, "ft"[v.number])
 	case Int2, Int4, Int8:
 		return strconv.AppendInt(b, v.number, 10)
+	case Timestamptz:
+		return time.UnixMicro(v.number+year2000).UTC().AppendFormat(b, "2006-01-02 15:04:05.999999+00")
 	}
 	return append(b, v.text...) // nothing for void
 }
@@ -75,39 +78,31 @@ func (v Value) appendBinary(b []byte) []byte {
 		return binary.BigEndian.AppendUint16(b, uint16(v.number))
 	case Int4:
 		return binary.BigEndian.AppendUint32(b, uint32(v.number))
-	case Int8:
+	case Int8, Timestamptz:
 		return binary.BigEndian.AppendUint64(b, uint64(v.number))
 	}
 	return append(b, v.text...)
 }
 
+// year2000 is where PostgreSQL's timestamps begin, in microseconds since 1970.
+const year2000 = 946_684_800_000_000
+
 // spaces are the characters that PostgreSQL's isspace() skips around a number.
 const spaces = " \t\n\v\f\r"
 
-// To converts the value to another type, through its text.
+// To gives a value of an unknown type that type. Other values keep theirs: they fit.
 func (v Value) To(oid uint32) (Value, error) {
-	if v.oid == oid {
-		return v, nil
-	}
-	if err := converts(v.oid, oid); err != nil {
-		return Value{}, err
-	}
-	text := v.text
 	switch {
+	case v.oid != Unknown:
+		return v, nil
 	case v.null:
 		return Null(oid), nil
-	case v.oid == Bool:
-		text = strconv.FormatBool(v.number != 0)
-	case kindOf(v.oid) == kindInteger:
-		text = strconv.FormatInt(v.number, 10)
-	}
-	switch {
 	case oid == Bool:
-		return parseBool(text)
+		return parseBool(v.text)
 	case kindOf(oid) == kindInteger:
-		return parseInteger(text, oid)
+		return parseInteger(v.text, oid)
 	}
-	return Value{oid: oid, text: text}, nil
+	return Value{oid: oid, text: v.text}, nil
 }
 
 // parseInteger reads a number as PostgreSQL 15 does.

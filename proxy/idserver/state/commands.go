@@ -8,7 +8,7 @@ import (
 // Done is the outcome of a command without rows.
 type Done struct {
 	Tag     string
-	Skipped int         // rows that a MOVE has skipped
+	Skipped int         // rows of a FETCH that no Describe announced
 	Warning fault.Error // for the client, even if the command failed; none if it has no SQLSTATE
 }
 
@@ -39,10 +39,10 @@ func (s *Session) Do(p *Portal) (done Done, err error) {
 		err = t.reset(c)
 	case command.Discard:
 		err = s.discard(c, p)
-	case command.Fetch: // a MOVE, or a FETCH whose cursor did not exist when it was described
-		var moved Rows
-		moved, err = s.fetch(c)
-		done.Skipped = moved.Left
+	case command.Fetch: // its cursor did not exist when it was described
+		var unseen Rows
+		unseen, err = s.fetch(c)
+		done.Skipped = unseen.Left
 	default:
 		err = s.doObject(p, c)
 	}
@@ -52,8 +52,6 @@ func (s *Session) Do(p *Portal) (done Done, err error) {
 // doObject runs a command for prepared statements or cursors.
 func (s *Session) doObject(p *Portal, c command.Command) (err error) {
 	switch c := c.(type) {
-	case command.Prepare:
-		err = s.prepare(c, p.statement.cost)
 	case command.Deallocate:
 		if c.All {
 			s.Objects.DeallocateAll()
@@ -64,8 +62,6 @@ func (s *Session) doObject(p *Portal, c command.Command) (err error) {
 		err = s.declare(c, p.statement.cost)
 	case command.Close:
 		err = s.closeCursor(c, p)
-	case command.Execute:
-		_, err = s.executed(c)
 	case command.Unlisten:
 	default:
 		err = fault.New("0A000", c.Tag()+" is not answered without PostgreSQL", "")
@@ -89,15 +85,6 @@ func (s *Session) closeCursor(c command.Close, p *Portal) error {
 	return nil
 }
 
-func (s *Session) prepare(c command.Prepare, cost int) error {
-	p, err := prepare(c.Query, c.Types, nil)
-	if err != nil {
-		return err
-	}
-	p.cost = cost
-	return s.Objects.store(c.Name, p)
-}
-
 func (s *Session) declare(c command.Declare, cost int) error {
 	if !c.Hold && !s.Transaction.long() {
 		return needsBlock("DECLARE CURSOR")
@@ -112,7 +99,7 @@ func (s *Session) declare(c command.Declare, cost int) error {
 	p.cost = cost
 	cursor, err := s.newPortal([]byte(c.Name), p)
 	if err == nil {
-		cursor.hold, cursor.binary = c.Hold, c.Binary
+		cursor.hold = c.Hold
 	}
 	return err
 }

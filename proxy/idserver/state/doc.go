@@ -6,7 +6,7 @@
 //	                                     └─► commands.go ─┬─► transaction.go   blocks, savepoints, rollbacks
 //	                                                      └─► set.go           SET and RESET
 //
-//	parameters.go   the settings, and those that a rollback undoes   values.go   their values
+//	parameters.go   the settings                                     values.go   their values
 //	kept.go         how much all of this takes                       errors.go   errors of statements
 //
 // Package idserver hands in the bodies of messages. It draws the IDs, and writes all replies.

@@ -23,9 +23,8 @@ type Parameters struct {
 	kept     *Kept
 	server   map[string]string // the real server's, in its own spelling; shared, and never changed
 	user     string
-	before   map[string]*string // of session, before this transaction changed it; nil: none
-	changed  bool               // since the last report
-	reported map[string]string  // values that report has sent, if they differ from those at login
+	changed  bool              // since the last report
+	reported map[string]string // values that report has sent, if they differ from those at login
 }
 
 // get is the value of a setting, by its name in lower case; false: there is none.
@@ -123,40 +122,20 @@ func (x *Parameters) set(name string, value *string, local bool) error {
 		}
 		return x.swap(&x.local, name, value)
 	}
-	before := have(x.session, name)
 	if err := x.swap(&x.session, name, value); err != nil {
 		return err
 	}
-	if err := x.note(name, before); err != nil {
-		_ = x.swap(&x.session, name, before) // it had room before
-		return err
-	}
 	return x.swap(&x.local, name, nil)
-}
-
-// note keeps the value from before the transaction, for a rollback.
-func (x *Parameters) note(name string, before *string) error {
-	if _, noted := x.before[name]; noted {
-		return nil
-	}
-	if err := x.kept.Add(costOfSetting(name, before)); err != nil {
-		return err
-	}
-	if x.before == nil {
-		x.before = make(map[string]*string)
-	}
-	x.before[name] = before
-	return nil
 }
 
 // swap is put, and counts the bytes that are kept. It cannot fail if value takes no more than the one before.
 func (x *Parameters) swap(m *map[string]string, name string, value *string) error {
 	more := 0
 	if value != nil {
-		more = costOfSetting(name, value)
+		more = CostOf(name) + len(*value)
 	}
 	if old := have(*m, name); old != nil {
-		more -= costOfSetting(name, old)
+		more -= CostOf(name) + len(*old)
 	}
 	if more <= 0 {
 		x.kept.Free(-more)
@@ -167,23 +146,9 @@ func (x *Parameters) swap(m *map[string]string, name string, value *string) erro
 	return nil
 }
 
-func costOfSetting(name string, value *string) int {
-	if value == nil {
-		return CostOf(name)
-	}
-	return CostOf(name) + len(*value)
-}
-
-// end ends the transaction: its local settings, and with undo all others that it has set.
-func (x *Parameters) end(undo bool) {
-	x.changed = x.changed || undo && len(x.before) > 0 || len(x.local) > 0
-	for name, before := range x.before {
-		x.kept.Free(costOfSetting(name, before))
-		if undo {
-			_ = x.swap(&x.session, name, before) // it has the room that was just freed
-		}
-	}
-	x.before = nil
+// end ends the transaction, and its local settings. No rollback undoes others: nothing here depends on a setting.
+func (x *Parameters) end() {
+	x.changed = x.changed || len(x.local) > 0
 	for name := range x.local {
 		_ = x.swap(&x.local, name, nil)
 	}

@@ -21,7 +21,6 @@ type Portal struct {
 	held      bool // its transaction is over
 	failed    bool // its transaction failed
 	broken    bool // its rows failed once, and are not tried again
-	binary    bool // a FETCH in a Query returns binary values
 	tabled    bool // what is left of its table is counted as kept
 	level     int  // how many savepoints there were when it was made
 	cost      int

@@ -54,11 +54,6 @@ func (s *Session) Open(p *Statement) (*Portal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := p.command.(command.Fetch); ok {
-		if cursor := s.Objects.cursor(f.Cursor); cursor != nil && cursor.binary {
-			portal.Formats = append(portal.Formats, 1)
-		}
-	}
 	if portal.shape.hasRows {
 		err = s.BeginRows(portal)
 	}

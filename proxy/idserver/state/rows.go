@@ -2,9 +2,7 @@ package state
 
 import (
 	"encoding/binary"
-	"strconv"
 
-	"pgflurry/internal/fault"
 	"pgflurry/proxy/idserver/command"
 	"pgflurry/proxy/internal/wire"
 )
@@ -32,14 +30,8 @@ func (s *Session) shapeOf(p *Statement) (shape, error) {
 		columns, err := s.showColumns(c)
 		return shape{columns: columns, hasRows: true}, err
 	case command.Fetch:
-		if cursor := s.Objects.cursor(c.Cursor); cursor != nil && !c.Move {
+		if cursor := s.Objects.cursor(c.Cursor); cursor != nil {
 			return cursor.shape, nil
-		}
-	case command.Execute:
-		if of := s.Objects.statements[cut(c.Name)]; of != nil {
-			if _, query := of.command.(command.Query); query {
-				return s.shapeOf(of)
-			}
 		}
 	}
 	return shape{}, nil // no rows, or an error when the statement runs
@@ -51,14 +43,15 @@ func (s *Session) rowsOf(c command.Command, params []command.Value) (Rows, error
 	case command.Draw:
 		return drawn(c, params)
 	case *command.Select:
-		return Rows{Left: c.Rows(), one: c, params: params}, nil
+		return Rows{Left: 1, one: c, params: params}, nil
+	case *command.Catalog:
+		table := c.Rows(params)
+		return Rows{Left: len(table), table: table}, nil
 	case command.Show:
 		_, table, err := s.show(c)
 		return Rows{Left: len(table), table: table}, err
 	case command.Fetch:
 		return s.fetch(c)
-	case command.Execute:
-		return s.executed(c)
 	}
 	return Rows{}, nil
 }
@@ -81,33 +74,6 @@ func (s *Session) fetch(c command.Fetch) (Rows, error) {
 	return cursor.Rows.take(c.Count), nil
 }
 
-// executed begins a prepared statement by its name in SQL.
-func (s *Session) executed(c command.Execute) (Rows, error) {
-	of, err := s.Objects.find([]byte(c.Name))
-	if err != nil {
-		return Rows{}, err
-	}
-	if _, query := of.command.(command.Query); !query {
-		return Rows{}, fault.New(
-			"0A000", `prepared statement "`+c.Name+`" is no SELECT, so EXECUTE cannot run it`,
-			"Bind and execute it by the extended protocol.",
-		)
-	}
-	if len(c.Arguments) != len(of.types) {
-		return Rows{}, fault.New(
-			"42601", `wrong number of parameters for prepared statement "`+c.Name+`"`,
-			"It has "+strconv.Itoa(len(of.types))+", and "+strconv.Itoa(len(c.Arguments))+" were given.",
-		)
-	}
-	params := make([]command.Value, len(c.Arguments))
-	for i, argument := range c.Arguments {
-		if params[i], err = argument.To(of.types[i]); err != nil {
-			return Rows{}, err
-		}
-	}
-	return s.rowsOf(of.command, params)
-}
-
 // BeginRows finds out which rows a portal gives. A named portal may keep its rows for long, so they count as kept.
 func (s *Session) BeginRows(p *Portal) (err error) {
 	if p.begun {
@@ -125,10 +91,10 @@ func (s *Session) BeginRows(p *Portal) (err error) {
 	return err
 }
 
-// changed says that the portal's shape came from a cursor or statement that has other columns now.
+// changed says that the portal's shape came from a cursor that has other columns now.
 func (s *Session) changed(p *Portal) bool {
 	switch p.statement.command.(type) {
-	case command.Fetch, command.Execute:
+	case command.Fetch:
 		now, _ := s.shapeOf(p.statement)
 		return now.hasRows && !now.same(&p.shape)
 	}

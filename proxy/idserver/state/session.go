@@ -4,6 +4,7 @@ package state
 type Database struct {
 	Name    string
 	Console Console
+	Now     func() int64 // in microseconds since 1970
 }
 
 // Console has the tables of SHOW that are no settings.

@@ -46,6 +46,15 @@ func (e environment) Database() string { return e.s.database.Name }
 func (e environment) User() string     { return e.s.Parameters.user }
 func (e environment) PID() int32       { return e.s.pid }
 
+// Now is the time of the first call in the transaction, so that it stands still there.
+func (e environment) Now() int64 {
+	t := &e.s.Transaction
+	if t.now == 0 {
+		t.now = e.s.database.Now()
+	}
+	return t.now
+}
+
 func (e environment) Setting(name string) (string, bool) {
 	return e.s.Parameters.get(strings.ToLower(name))
 }

@@ -17,12 +17,13 @@ const (
 	blockFailed          // after BEGIN and then an error
 )
 
-// Transaction is the present transaction. An error or a rollback can undo only settings and cursors. A savepoint keeps
-// no settings: ROLLBACK TO leaves them as they are.
+// Transaction is the present transaction. An error or a rollback can undo only cursors: settings stay as they are,
+// except those of SET LOCAL.
 type Transaction struct {
 	block      block
 	piped      bool // an Execute in it has succeeded, or was suspended
 	savepoints []string
+	now        int64 // of now(), in microseconds since 1970; 0: nobody asked
 
 	parameters *Parameters
 	objects    *Objects
@@ -58,20 +59,20 @@ func (t *Transaction) Finish() {
 
 // Commit ends the transaction, and the settings that were for it alone.
 func (t *Transaction) Commit() {
-	t.parameters.end(false)
+	t.parameters.end()
 	t.over()
 }
 
-// Rollback ends the transaction, and undoes its settings and cursors.
+// Rollback ends the transaction, and undoes its cursors.
 func (t *Transaction) Rollback() {
-	t.parameters.end(true)
+	t.parameters.end()
 	t.objects.dropNew()
 	t.over()
 }
 
 // over ends the transaction, with its cursors and portals.
 func (t *Transaction) over() {
-	t.block, t.piped = blockNone, false
+	t.block, t.piped, t.now = blockNone, false, 0
 	t.cutSavepoints(0)
 	t.savepoints = nil
 	t.objects.dropPortals()
@@ -85,7 +86,7 @@ func (t *Transaction) Abort() {
 	case blockOpen:
 		t.block = blockFailed
 		t.objects.fail(len(t.savepoints))
-		t.parameters.end(true)
+		t.parameters.end()
 	}
 }
 

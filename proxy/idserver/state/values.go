@@ -227,12 +227,9 @@ func dateStyle(before, value string) (string, error) {
 	return style + ", " + order, nil
 }
 
-// encodings are the names of client_encoding that this database knows, in lower case without punctuation. All that it
-// sends is ASCII, so none needs a conversion.
-var encodings = map[string]string{
-	"utf8": "UTF8", "unicode": "UTF8", "sqlascii": "SQL_ASCII", "latin1": "LATIN1", "iso88591": "LATIN1",
-	"latin9": "LATIN9", "iso885915": "LATIN9", "win1252": "WIN1252", "windows1252": "WIN1252",
-}
+// encodings are the names of client_encoding that this database knows, in lower case without punctuation. No driver
+// asks for another one.
+var encodings = map[string]string{"utf8": "UTF8", "unicode": "UTF8", "sqlascii": "SQL_ASCII"}
 
 // encodingOf returns PostgreSQL's name of an encoding. As there, case and punctuation do not count.
 func encodingOf(name string) (string, error) {
@@ -245,7 +242,7 @@ func encodingOf(name string) (string, error) {
 	if encoding, known := encodings[plain]; known {
 		return encoding, nil
 	}
-	return "", badValue("client_encoding", name, "")
+	return "", badValue("client_encoding", name, "This database knows UTF8 and SQL_ASCII.")
 }
 
 // all returns all settings, sorted by name.

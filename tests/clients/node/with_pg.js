@@ -75,7 +75,7 @@ const mixed = () =>
     const pairs = await Promise.all(Array.from({ length: 20 }, async (_, n) => {
       const [id, number] = await Promise.all([
         client.query('SELECT next_snowflake() AS id'),
-        client.query('SELECT $1::int AS n', [n]),
+        client.query("SELECT set_config('client.n', $1, true) AS n", [String(n)]),
       ])
       return [id.rows[0].id, number.rows[0].n]
     }))

@@ -70,7 +70,7 @@ const mixed = () =>
     const pairs = await Promise.all(Array.from({ length: 20 }, async (_, n) => {
       const [[{ id }], [{ number }]] = await Promise.all([
         sql`SELECT next_snowflake() AS id`,
-        sql`SELECT ${n}::int AS number`,
+        sql`SELECT set_config('client.n', ${String(n)}, true) AS number`,
       ])
       return [id, number]
     }))

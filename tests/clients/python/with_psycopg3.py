@@ -81,10 +81,11 @@ def pipeline():
 
 
 def mixed():
+    echo = "SELECT set_config('client.n', %s, true)"
     with connect() as connection:
         with connection.pipeline():
             cursors = [
-                (connection.execute("SELECT next_snowflake()"), connection.execute("SELECT %s::int", (n,)))
+                (connection.execute("SELECT next_snowflake()"), connection.execute(echo, (str(n),)))
                 for n in range(20)
             ]
         return {

@@ -25,7 +25,7 @@ def refused(do, *arguments):
 
 def login(role, more="SSLmode=disable"):
     def deed():
-        user = connect(role, report.PASSWORD, more).execute("SELECT current_user::text").fetchone()[0]
+        user = connect(role, report.PASSWORD, more).execute("SELECT current_user").fetchone()[0]
         return {"result": [user, refused(connect, role, "wrong", more)]}
 
     return deed

@@ -92,7 +92,7 @@ def mixed
     c.enter_pipeline_mode
     20.times do |n|
       c.send_query_params('SELECT next_snowflake()', [])
-      c.send_query_params('SELECT $1::int', [n])
+      c.send_query_params("SELECT set_config('client.n', $1, true)", [n.to_s])
     end
     c.pipeline_sync
     values = Array.new(40) do

@@ -65,7 +65,9 @@ deed unprepared {
     set described [lmap what {-lAttributes -status -cmdTuples} {pg_result $result $what}]
     return [list $described [lindex [pg_result $result -llist] 0]]
 }
-deed prepared {
+if {[info exists ::env(CLIENT_BARE)]} {
+    none prepared "Pgtcl prepares in SQL alone"
+} else {deed prepared {
     set connection [connected]
     ask $connection "PREPARE draw AS SELECT next_snowflake()"
     for {set n 0} {$n < 20} {incr n} {
@@ -75,7 +77,7 @@ deed prepared {
         pg_result $result -clear
     }
     return [list $last $ids]
-}
+}}
 none pipeline "Pgtcl has no batches"
 none mixed "Pgtcl has no batches"
 

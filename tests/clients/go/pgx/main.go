@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -139,10 +140,11 @@ func pipeline(conn *pgx.Conn) (any, []int64, error) {
 
 func mixed(conn *pgx.Conn) (any, []int64, error) {
 	var batch pgx.Batch
-	ids, numbers := make([]int64, 20), make([]int, 20)
+	ids, numbers := make([]int64, 20), make([]string, 20)
 	for i := range ids {
 		batch.Queue("SELECT next_snowflake()").QueryRow(func(row pgx.Row) error { return row.Scan(&ids[i]) })
-		batch.Queue("SELECT $1::int", i).QueryRow(func(row pgx.Row) error { return row.Scan(&numbers[i]) })
+		batch.Queue("SELECT set_config('client.n', $1, true)", strconv.Itoa(i)).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&numbers[i]) })
 	}
 	err := conn.SendBatch(ctx, &batch).Close()
 	return numbers, ids, err

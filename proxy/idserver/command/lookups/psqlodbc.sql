@@ -1,1 +1,0 @@
-select oid, typbasetype from pg_type where typname = 'lo'
