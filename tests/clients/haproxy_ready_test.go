@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"
@@ -79,4 +80,59 @@ func TestHAProxyChoosesNoProxyThatIsCutOffFromPostgreSQL(t *testing.T) {
 	}
 	link.Heal()
 	b.checks(t, "L7OK", "L7OK")
+}
+
+// A balancer with two addresses: one for the databases, and one for the ID database. PostgreSQL's own check, which
+// HAProxy has, would take both proxies out of either.
+func TestHAProxyKeepsTheIDDatabaseThroughAnOutageThatTakesTheDatabasesAway(t *testing.T) {
+	t.Parallel()
+	cluster := server.Private(t, nil)
+	direct := cluster.URL("postgres")
+	run(t, "", "migrate", "up", "--database", direct)
+	run(t, "right\n", "clients", "add", "shop", "--database", direct)
+	page := pageBlock(t, "haproxy.cfg")
+	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
+	edits := map[string][]string{}
+	checks := map[string]string{
+		"/readyz":             pageBlock(t, "readyz.cfg"),
+		"/readyz/id-database": strings.Replace(pageBlock(t, "readyz.cfg"), "/readyz", "/readyz/id-database", 1),
+		"pgsql-check":         "    option pgsql-check user postgres\n    default-server check inter 500ms fall 1 rise 1\n",
+	}
+	for name, check := range checks {
+		edits[name] = []string{page[from:to], check}
+	}
+	var proxies []*program.Proxy
+	for _, name := range []string{"one", "two"} {
+		p := program.Serve(t, direct, name, "--admin-listen", "127.0.0.1:0", "--id-database", "pgflurry")
+		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxies = append(proxies, p)
+		for name := range edits {
+			edits[name] = append(edits[name], p.Address+" \n", p.Address+" port "+port+"\n")
+		}
+	}
+	at := make(map[string]*balancer)
+	for name := range edits {
+		if name == "pgsql-check" {
+			edits[name] = edits[name][:2]
+		}
+		at[name] = balance(t, direct, proxies, "", edits[name]...)
+		at[name].checks(t, "L7OK", "L7OK")
+	}
+	for _, p := range proxies {
+		lasts(t, server.As(t, server.In(t, p.URL, "pgflurry"), "shop", "right"), 40*time.Second)
+	}
+	server.Stop(t, cluster)
+	at["/readyz"].checks(t, "L7STS", "L7STS")
+	at["pgsql-check"].checks(t, "L7RSP", "L7RSP")
+	at["/readyz/id-database"].checks(t, "L7OK", "L7OK")
+	ids := server.As(t, server.In(t, at["/readyz/id-database"].url, "pgflurry"), "shop", "right")
+	for range 10 {
+		conn := server.Connect(t, ids+"&default_query_exec_mode=exec")
+		server.Value[int64](t, conn, draw)
+		conn.Close(context.Background())
+	}
+	at["/readyz/id-database"].checks(t, "L7OK", "L7OK")
 }

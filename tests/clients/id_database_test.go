@@ -155,21 +155,27 @@ func run(t *testing.T, input string, arguments ...string) {
 // stop waits until the lease lasts for the reserve, and stops PostgreSQL then.
 func (h *idDatabase) stop(reserve time.Duration) {
 	h.t.Helper()
-	conn := server.Connect(h.t, h.url)
+	lasts(h.t, h.url, reserve)
+	server.Stop(h.t, h.cluster)
+}
+
+// lasts waits until the lease of an ID database's proxy lasts for the reserve.
+func lasts(t *testing.T, url string, reserve time.Duration) {
+	t.Helper()
+	conn := server.Connect(t, url)
 	defer conn.Close(context.Background())
-	ctx := server.Within(h.t)
-	for lasts := time.Duration(0); lasts < reserve; {
+	ctx := server.Within(t)
+	for left := time.Duration(0); left < reserve; {
 		rows, _ := conn.Query(ctx, "SHOW LEASE")
 		lease, err := pgx.CollectExactlyOneRow(rows, pgx.RowToMap)
 		if err != nil {
-			h.t.Fatalf("the lease does not last %v, but %v: %v", reserve, lasts, err)
+			t.Fatalf("the lease does not last %v, but %v: %v", reserve, left, err)
 		}
 		text, _ := lease["reserved_for"].(string)
-		if lasts, err = time.ParseDuration(text); err != nil {
-			h.t.Fatalf("SHOW LEASE gives %v: %v", lease, err)
+		if left, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("SHOW LEASE gives %v: %v", lease, err)
 		}
 	}
-	server.Stop(h.t, h.cluster)
 }
 
 // allFromMemory fails if PostgreSQL's function gave an ID.

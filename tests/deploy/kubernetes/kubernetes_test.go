@@ -185,6 +185,16 @@ func TestMonitorAndNetworkPolicyMeanTheProxiesAndTheirPorts(t *testing.T) {
 	}
 }
 
+func TestAProxyOfTheIDDatabaseAloneIsReadyByWhatItsClientsNeed(t *testing.T) {
+	c := proxies(build(t, "ids").deployment.Spec.Template.Spec)[0]
+	if got := c.ReadinessProbe.HTTPGet.Path; got != "/readyz/id-database" {
+		t.Errorf("the readiness probe asks %s; expected /readyz/id-database", got)
+	}
+	if name := variable(t, c, "PGFLURRY_ID_DATABASE"); name != "pgflurry" {
+		t.Errorf("the ID database is %q; expected pgflurry", name)
+	}
+}
+
 func TestAProxyIsNotRootWritesNowhereAndHasLimits(t *testing.T) {
 	for _, name := range []string{"base", "example"} {
 		pod := build(t, name).deployment.Spec.Template.Spec
