@@ -76,8 +76,9 @@ func whyNoWorker(s report.State) (why, hint string) {
 		}
 	case fault.Unanswered:
 		if !l.Renewed.IsZero() {
-			return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", past(l.Renewed),
-				s.At.Sub(l.Renewed).Round(time.Second)), "IDs come again as soon as it does. " + tryAgain
+			why = fmt.Sprintf("the lease database has not acknowledged since %s, for %v", past(l.Renewed),
+				s.At.Sub(l.Renewed).Round(time.Second))
+			return why, "IDs come again seconds after it does, or it says then until when they do not. " + tryAgain
 		}
 	}
 	if row.Client != "" {

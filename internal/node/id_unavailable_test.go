@@ -83,7 +83,7 @@ func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
 			"the grant ended, since the lease database is away", ended, away, "57P03",
 			"no ID can be given: the lease of worker 17 has ended at 2026-03-14T09:26:50Z; " +
 				"the lease database has not acknowledged since 2026-03-14T09:25:50Z, for 1m3s",
-			"IDs come again as soon as it does. Try again",
+			"IDs come again seconds after it does, or it says then until when they do not. Try again",
 		},
 		{
 			"the grant ended, and nothing is known to be wrong", ended,

@@ -96,7 +96,8 @@ func TestHAProxyKeepsTheIDDatabaseThroughAnOutageThatTakesTheDatabasesAway(t *te
 	checks := map[string]string{
 		"/readyz":             pageBlock(t, "readyz.cfg"),
 		"/readyz/id-database": strings.Replace(pageBlock(t, "readyz.cfg"), "/readyz", "/readyz/id-database", 1),
-		"pgsql-check":         "    option pgsql-check user postgres\n    default-server check inter 500ms fall 1 rise 1\n",
+		"pgsql-check": "    option pgsql-check user postgres\n" +
+			"    default-server check inter 500ms fall 1 rise 1\n",
 	}
 	for name, check := range checks {
 		edits[name] = []string{page[from:to], check}

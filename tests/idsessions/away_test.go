@@ -1,11 +1,15 @@
 package idsessions
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/tests/support/server"
 )
@@ -28,6 +32,56 @@ func TestNewLoginsAndIDsGoOnWhilePostgreSQLHangs(t *testing.T) {
 	isID(t, server.Value[string](t, d.connect(t), "SELECT next_snowflake()::text"))
 	thaw()
 	d.Line("renewing again")
+}
+
+func TestASessionThatWaitsThroughAnOutageIsToldWhenAndGetsIDsAgain(t *testing.T) {
+	t.Parallel()
+	cluster := server.Private(t, nil)
+	direct := cluster.URL("postgres")
+	run(t, "migrate", "up", "--database", direct)
+	server.Exec(t, direct, `UPDATE pgflurry.namespace
+	    SET max_window = '1 s', skew = '100 ms', quarantine = '1.2 s', restart_quarantine = '6 s'`)
+	add(t, direct, user, password)
+	d := open(t, direct, "--window", "1s")
+	d.Line("accounts of the ID database are read", "accounts=1")
+	conn := d.connect(t)
+	isID(t, server.Value[string](t, conn, "SELECT next_snowflake()::text"))
+
+	server.Stop(t, cluster)
+	said := until(t, conn, regexp.MustCompile(`^the lease database has not acknowledged since .*, for [4-9]s`))
+	if !strings.Contains(said.Hint, "or it says then until when") {
+		t.Errorf("while PostgreSQL is away the hint is %q", said.Hint)
+	}
+	server.Again(t, cluster.Data, cluster.Port)
+	said = until(t, conn, regexp.MustCompile(
+		`^no worker is granted before 20\d\d-\S+Z, in [1-6]s, since the lease database has just started$`))
+	if !strings.Contains(said.Hint, "Try again then") {
+		t.Errorf("after the start the hint is %q", said.Hint)
+	}
+	if said := until(t, conn, nil); said != nil {
+		t.Errorf("no ID came, but %v", said)
+	}
+}
+
+// until draws until there is an ID, or an error whose last part is wanted.
+func until(t *testing.T, conn *pgx.Conn, wanted *regexp.Regexp) *pgconn.PgError {
+	t.Helper()
+	for ctx := server.Within(t); ; {
+		var said *pgconn.PgError
+		_, err := conn.Exec(ctx, "SELECT next_snowflake()")
+		switch {
+		case err == nil && wanted == nil:
+			return nil
+		case err == nil:
+			continue // the lease has not ended, or PostgreSQL has not
+		case !errors.As(err, &said):
+			t.Fatalf("the session ended: %v", err)
+		}
+		parts := strings.Split(strings.TrimPrefix(said.Message, "no ID can be given: "), "; ")
+		if wanted != nil && wanted.MatchString(parts[len(parts)-1]) {
+			return said
+		}
+	}
 }
 
 // reserves waits until the lease lasts for long enough. The first grants after a start are short.
