@@ -65,10 +65,14 @@ measure-scale:
 
 # Everything of a release below dist/, from the checkout of its tag: make release VERSION=v0.1.0. TARGETS=linux/amd64
 # makes that part alone. Nothing comes from the network; "go -C release mod download" fetches what it needs before.
+release: export VERSION := $(VERSION)
+release: export LICENSE := $(LICENSE)
+release: export MODULE := $(MODULE)
+release: export DOCS := $(DOCS)
 release: export MAINTAINER := $(MAINTAINER)
+release: export TARGETS := $(TARGETS)
 release:
-	GOPROXY=off go -C release run . -version '$(VERSION)' -licence '$(abspath $(LICENSE))' -module '$(MODULE)' \
-		-docs '$(DOCS)' -maintainer "$$MAINTAINER" -targets '$(TARGETS)'
+	release/make
 
 # The module's path, in go.mod and in all imports: make module MODULE=git.example.org/team/pgflurry.
 module:
@@ -76,4 +80,4 @@ module:
 
 # NOTICE, after a change of dependencies.
 notices:
-	go -C release run . -notices
+	go -C release run .

@@ -1,13 +1,12 @@
-// Command release makes the files of a release from a tag. "make release" runs it; docs/release.md is its page.
+// Command release writes NOTICE: the licences of all that the programs link, which "make notices" runs. The module has
+// the tools of a release as well, because they need hundreds of modules that the product does not.
 //
-//	tag ── clone ──┬─ programs ─┬─ archives        one for each system
-//	               ├─ completion├─ SBOMs           one for each system
-//	               │            └─ deb, rpm        for each Linux
-//	               └─ docker/oci ─ image           if there is that script
-//	                                │
-//	                            SHA256SUMS         of all of them
+//	release/make ── clone of the tag ─┬─ made: completion, deploy, licence, notices, the unit
+//	                                  └─ GoReleaser (.goreleaser.yaml) ─ archives, deb, rpm ─► dist/VERSION
 //
-// Invariants:
+// Each program's list of what it links is by cyclonedx-gomod. docs/release.md is the page of both.
+//
+// Invariants of release/make, which tests/release checks:
 //
 //  1. The same tag and the same Go give the same bytes, in any folder, on any day. Times are that of the commit.
 //  2. Nothing comes from the network, and nothing from files that the tag does not have. The licence is the exception.

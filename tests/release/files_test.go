@@ -108,10 +108,7 @@ func TestAReleaseHasEachSystemAndWhatGoesWithIt(t *testing.T) {
 	}
 	want = append(want, "SHA256SUMS")
 	slices.Sort(want)
-	files := slices.DeleteFunc(slices.Sorted(maps.Keys(read(t, folder))), func(name string) bool {
-		return strings.HasSuffix(name, "_image.tar") // docker/oci names it
-	})
-	if !slices.Equal(files, want) {
+	if files := slices.Sorted(maps.Keys(read(t, folder))); !slices.Equal(files, want) {
 		t.Errorf("there are\n%v\nexpected\n%v", files, want)
 	}
 	check := exec.Command("sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS")
@@ -171,29 +168,22 @@ func TestTheSBOMHasAllThatTheProgramLinksAndTheNoticesHaveItsLicences(t *testing
 	var bom struct {
 		Format   string `json:"bomFormat"`
 		Metadata struct {
-			Timestamp string
 			Component struct{ Name, Version, Purl string }
 		}
-		Components []struct {
-			Name, Version string
-			Licenses      []struct{ License struct{ ID, Name string } }
-		}
+		Components []struct{ Name, Version string }
 	}
 	text := read(t, release(t, first, "one"))[filepath.Base(folder)+".cdx.json"]
 	if err := json.Unmarshal(text, &bom); err != nil {
 		t.Fatal(err)
 	}
 	of := bom.Metadata.Component
-	if bom.Format != "CycloneDX" || bom.Metadata.Timestamp != "2026-01-02T03:04:05Z" || of.Name != "pgflurry" ||
-		of.Version != first || of.Purl != "pkg:golang/"+module+"@"+first {
+	if bom.Format != "CycloneDX" || of.Name != module || of.Version != first ||
+		of.Purl != "pkg:golang/"+module+"@"+first {
 		t.Errorf("it is of another program: %+v", bom.Metadata)
 	}
 	listed := make(map[string]string)
 	for _, c := range bom.Components {
 		listed[c.Name] = c.Version
-		if c.Name != "std" && (len(c.Licenses) == 0 || c.Licenses[0].License.ID == "") {
-			t.Errorf("%s has no licence that is known", c.Name)
-		}
 	}
 	notices, err := os.ReadFile(filepath.Join(folder, "NOTICE"))
 	if err != nil {

@@ -11,9 +11,30 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/google/licensecheck"
 )
+
+func main() {
+	text, err := notices(context.Background(), "..")
+	if err == nil {
+		err = os.WriteFile("../NOTICE", text, 0o644)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "notices: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// systems are those of the programs in a release.
+var systems = [][2]string{
+	{"linux", "amd64"},
+	{"linux", "arm64"},
+	{"darwin", "amd64"},
+	{"darwin", "arm64"},
+	{"freebsd", "amd64"},
+	{"freebsd", "arm64"},
+	{"windows", "amd64"},
+	{"windows", "arm64"},
+}
 
 // A dependency is a module that some program links, with the files that say how it may be used.
 type dependency struct {
@@ -29,17 +50,17 @@ var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)
 const eachLinked = `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}|{{$.Dir}}{{end}}{{end}}`
 
 // linked returns what the programs link, sorted by path. A licence stands beside a package or in a folder above.
-func linked(ctx context.Context, tree string, environ []string, targets []target) ([]dependency, error) {
+func linked(ctx context.Context, tree string) ([]dependency, error) {
 	found := make(map[string]*dependency)
-	for _, t := range targets {
+	for _, t := range systems {
 		list := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "image", // what only the image links, too
 			"-f", eachLinked, "./cmd/pgflurry")
-		list.Dir, list.Env = tree, append(environ, "GOOS="+t.system, "GOARCH="+t.arch)
+		list.Dir, list.Env = tree, append(os.Environ(), "GOOS="+t[0], "GOARCH="+t[1], "CGO_ENABLED=0")
 		var said bytes.Buffer
 		list.Stderr = &said
 		out, err := list.Output()
 		if err != nil {
-			return nil, fmt.Errorf("go list for %s: %w\n%s", t, err, &said)
+			return nil, fmt.Errorf("go list for %v: %w\n%s", t, err, &said)
 		}
 		for _, line := range strings.Fields(string(out)) {
 			of := strings.Split(line, "|")
@@ -83,33 +104,13 @@ func (d *dependency) addTexts(folder string) error {
 	return nil
 }
 
-// licences names the licences in a file, as SPDX does. Empty: it is none that is known.
-func licences(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	if scanned := licensecheck.Scan(text); scanned.Percent >= 75 {
-		for _, match := range scanned.Match {
-			names = append(names, match.ID)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
-
 const noticesHead = `pgflurry links the runtime and the standard library of Go, and the modules below. These are the
 texts of their licences, as they require. "make notices" writes this file.
 `
 
 // notices is the content of NOTICE. A text that several modules share stands there once.
 func notices(ctx context.Context, tree string) ([]byte, error) {
-	environ, err := environment(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	links, err := linked(ctx, tree, environ, all)
+	links, err := linked(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +150,4 @@ func notices(ctx context.Context, tree string) ([]byte, error) {
 		fmt.Fprintf(&out, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), strings.Join(users[text], "\n"), text)
 	}
 	return out.Bytes(), nil
-}
-
-func writeNotices(ctx context.Context, tree string) error {
-	text, err := notices(ctx, tree)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(tree, "NOTICE"), text, 0o644)
 }
