@@ -58,12 +58,27 @@ func (c *Catalog) Columns([]uint32) []Column {
 
 // pgTypes are the rows of pg_type: the OIDs of a type and of its array (pg_type.dat).
 var pgTypes = []struct{ typname, oid, typarray string }{
-	{"bool", "16", "1000"}, {"bytea", "17", "1001"}, {"name", "19", "1003"}, {"int8", "20", "1016"},
-	{"int2", "21", "1005"}, {"int4", "23", "1007"}, {"text", "25", "1009"}, {"oid", "26", "1028"},
-	{"json", "114", "199"}, {"float4", "700", "1021"}, {"float8", "701", "1022"}, {"varchar", "1043", "1015"},
-	{"date", "1082", "1182"}, {"time", "1083", "1183"}, {"timestamp", "1114", "1115"},
-	{"timestamptz", "1184", "1185"}, {"interval", "1186", "1187"}, {"numeric", "1700", "1231"}, {"void", "2278", "0"},
-	{"uuid", "2950", "2951"}, {"jsonb", "3802", "3807"},
+	{"bool", "16", "1000"},
+	{"bytea", "17", "1001"},
+	{"name", "19", "1003"},
+	{"int8", "20", "1016"},
+	{"int2", "21", "1005"},
+	{"int4", "23", "1007"},
+	{"text", "25", "1009"},
+	{"oid", "26", "1028"},
+	{"json", "114", "199"},
+	{"float4", "700", "1021"},
+	{"float8", "701", "1022"},
+	{"varchar", "1043", "1015"},
+	{"date", "1082", "1182"},
+	{"time", "1083", "1183"},
+	{"timestamp", "1114", "1115"},
+	{"timestamptz", "1184", "1185"},
+	{"interval", "1186", "1187"},
+	{"numeric", "1700", "1231"},
+	{"void", "2278", "0"},
+	{"uuid", "2950", "2951"},
+	{"jsonb", "3802", "3807"},
 }
 
 // Rows are the rows: none, except those of pgTypes that the lookup asks for.
@@ -103,6 +118,7 @@ type node struct {
 func (n node) is(words ...string) bool {
 	return n.kind == statement.KindWord && slices.Contains(words, n.text)
 }
+
 func (n node) isName() bool { return n.kind == statement.KindWord || n.kind == statement.KindQuoted }
 
 // readCatalog reads a statement from SELECT on; nil: it is no lookup of this kind.
