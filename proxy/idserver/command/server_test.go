@@ -46,16 +46,6 @@ func (s session) ask(sql string, params ...[]byte) ([]byte, error) {
 	return s.value(s.conn.ExecParams(s.t.Context(), sql, params, nil, nil, nil).Read())
 }
 
-// simple runs a statement by the simple protocol.
-func (s session) simple(sql string) ([]byte, error) {
-	results, err := s.conn.Exec(s.t.Context(), sql).ReadAll()
-	result := &pgconn.Result{Err: err}
-	if err == nil {
-		result = results[len(results)-1]
-	}
-	return s.value(result)
-}
-
 // value is the first value of the first row; nil if there is none. Its error is like one of ours.
 func (s session) value(result *pgconn.Result) ([]byte, error) {
 	var e *pgconn.PgError
