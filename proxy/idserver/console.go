@@ -78,7 +78,6 @@ func (c *console) help() Table {
 		[]string{"DEALLOCATE", "statements that were prepared by the protocol"},
 		[]string{"DECLARE, FETCH, CLOSE", "cursors, which go forward"},
 		[]string{"SELECT 1, version(), current_user", "constants, and what drivers ask when they connect"},
-		[]string{"SELECT … FROM pg_catalog…", "the columns of a lookup in the catalogs, and no rows"},
 	)
 	return t
 }

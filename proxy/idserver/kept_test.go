@@ -72,9 +72,8 @@ func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 		},
 		"columns":           func(i int) said { return said{parse(fmt.Sprint("s", i), "SELECT "+few), syncs} },
 		"columns of VALUES": func(i int) said { return said{parse(fmt.Sprint("s", i), "VALUES ("+few+")"), syncs} },
-		"columns of a lookup": func(i int) said {
-			list := "SELECT " + strings.Repeat("a,", 99) + "a FROM pg_class"
-			return said{parse(fmt.Sprint("s", i), list), syncs}
+		"lookups": func(i int) said {
+			return said{parse(fmt.Sprint("s", i), "SELECT RELNAME FROM PG_CLASS WHERE OID=0"), syncs}
 		},
 		"values": func(i int) said { return said{parse(fmt.Sprint("s", i), "SET a.b TO "+many), syncs} },
 		"tables": func(i int) said {

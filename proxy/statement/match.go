@@ -7,10 +7,11 @@ import "bytes"
 //
 //	statement  SELECT call {, call} [FROM series] [;]
 //	           SELECT * FROM ids [;]
-//	call       value [::bigint | ::int8 | ::text] [[AS] label]
+//	call       {value [::type] | CAST(value AS type)} [[AS] label]
+//	type       bigint | int8 | text
 //	value      [public.] next_snowflake() | [public. | pgflurry.] next_segment(tag)
 //	series     generate_series(1, count) [alias]
-//	ids        [public.] next_snowflakes(count) [alias] | [public. | pgflurry.] next_segments(tag, count) [alias]
+//	ids        {value | [public.] next_snowflakes(count) | [public. | pgflurry.] next_segments(tag, count)} [alias]
 //	count      1 … 10000, also in single quotes | $1, or $2 where the tag is $1
 //	tag        'text' without a backslash | $1
 //	alias      [AS] name [(name)]
@@ -140,31 +141,40 @@ func (p *parser) end() bool {
 }
 
 func (p *parser) call() bool {
-	segment, ok := p.function(nextSnowflake, nextSegment)
-	if !ok || !p.mark('(') || (segment && !p.tag()) || !p.mark(')') {
+	cast := p.keyword("cast")
+	if cast && !p.mark('(') {
 		return false
 	}
-	if !segment && p.form.Tag != nil {
+	function, ok := p.function(nextSnowflake, nextSegment)
+	segment := function == nextSegment
+	if !ok || !p.mark('(') || (segment && !p.tag()) || !p.mark(')') || !segment && p.form.Tag != nil {
 		return false
 	}
-	// A cast leaves the function's name to the column.
-	c := Column{Name: p.form.Function}
-	if p.mark(KindCast) {
-		switch {
-		case p.keyword("text"):
-			c.Text = true
-			p.form.Names |= nameOf(unqualified, typeText)
-		case p.keyword("int8"):
-			p.form.Names |= nameOf(unqualified, typeInt8)
-		case p.keyword("bigint"): // no name: the grammar knows this word
-		default:
-			return false
-		}
+	c := Column{Name: p.form.Function} // also if it is cast
+	switch {
+	case cast:
+		ok = p.keyword("as") && p.columnType(&c) && p.mark(')')
+	case p.mark(KindCast):
+		ok = p.columnType(&c)
 	}
-	if !p.label(&c.Name) {
+	if !ok || !p.label(&c.Name) {
 		return false
 	}
 	p.form.Columns = append(p.form.Columns, c)
+	return true
+}
+
+func (p *parser) columnType(c *Column) bool {
+	switch {
+	case p.keyword("text"):
+		c.Text = true
+		p.form.Names |= nameOf(unqualified, typeText)
+	case p.keyword("int8"):
+		p.form.Names |= nameOf(unqualified, typeInt8)
+	case p.keyword("bigint"): // no name: the grammar knows this word
+	default:
+		return false
+	}
 	return true
 }
 
@@ -177,20 +187,31 @@ func (p *parser) series() bool {
 	return ok
 }
 
-// ids reads a set-returning function. Its only column has the table's name, unless the alias names the column.
+// ids reads a function in FROM. Its only column has the table's name, unless the alias names the column.
 func (p *parser) ids() bool {
-	segment, ok := p.function(nextSnowflakes, nextSegments)
+	function, ok := p.function(nextSnowflakes, nextSegments, nextSnowflake, nextSegment)
 	name := p.form.Function
-	if !ok || !p.mark('(') || (segment && !(p.tag() && p.mark(','))) || !p.count() || !p.mark(')') || !p.alias(&name) {
+	switch ok = ok && p.mark('('); function {
+	case nextSnowflakes:
+		ok = ok && p.count()
+	case nextSegments:
+		ok = ok && p.tag() && p.mark(',') && p.count()
+	case nextSnowflake:
+		p.form.Rows = 1
+	case nextSegment:
+		p.form.Rows = 1
+		ok = ok && p.tag()
+	}
+	if !ok || !p.mark(')') || !p.alias(&name) {
 		return false
 	}
 	p.form.Columns = []Column{{Name: name}}
 	return true
 }
 
-// function reads the name of one of two answered functions, with or without its schema. The function for segments may
-// be reached by an alias in public.
-func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
+// function reads the name of one of some answered functions, with or without its schema. Those for segments lie in
+// pgflurry, and may be reached by an alias in public.
+func (p *parser) function(some ...int) (function int, ok bool) {
 	in := unqualified
 	switch {
 	case p.name("pgflurry"):
@@ -199,16 +220,17 @@ func (p *parser) function(snowflake, segment int) (isSegment, ok bool) {
 		in = inPublic
 	}
 	if in != unqualified && !p.mark('.') {
-		return false, false
+		return 0, false
 	}
-	word := snowflake
-	if isSegment = in == inPgflurry || !p.name(words[snowflake]); isSegment {
-		word = segment
-		ok = p.name(words[segment])
+	for _, function := range some {
+		segment := function == nextSegment || function == nextSegments
+		if (segment || in != inPgflurry) && p.name(words[function]) {
+			p.form.Function = words[function]
+			p.form.Names |= nameOf(in, function)
+			return function, true
+		}
 	}
-	p.form.Function = words[word]
-	p.form.Names |= nameOf(in, word)
-	return isSegment, ok || !isSegment
+	return 0, false
 }
 
 // tag reads the tag. Each call must have the same one, and a call for IDs must not come before it.

@@ -148,17 +148,26 @@ func drawForm(t *rapid.T) (Form, tokens) {
 	f := Form{Rows: 1}
 	ts := tokens{spell(t, "select", false)}
 	if rapid.IntRange(0, 2).Draw(t, "shape") == 0 {
-		name := "next_snowflakes"
+		name, one := "next_snowflake", rapid.Bool().Draw(t, "one")
 		if drawTag(t, &f); f.Tag != nil {
-			name = "next_segments"
+			name = "next_segment"
+		}
+		if !one {
+			name += "s"
 		}
 		ts = append(ts, "*", spell(t, "from", false))
 		ts = append(ts, drawFunction(t, &f, name)...)
 		ts = append(ts, "(")
 		if f.Tag != nil {
-			ts = append(ts, f.Tag.write(), ",")
+			ts = append(ts, f.Tag.write())
 		}
-		ts = append(ts, drawCount(t, &f, MaxIDs), ")")
+		if f.Tag != nil && !one {
+			ts = append(ts, ",")
+		}
+		if !one {
+			ts = append(ts, drawCount(t, &f, MaxIDs))
+		}
+		ts = append(ts, ")")
 		ts = append(ts, drawAlias(t, &name)...)
 		f.Columns = []Column{{Name: name}}
 	} else {
@@ -189,18 +198,23 @@ func drawCall(t *rapid.T, f *Form) tokens {
 	if f.Tag != nil {
 		c.Name = "next_segment"
 	}
-	ts := append(drawFunction(t, f, c.Name), "(")
+	typ := rapid.SampledFrom([]string{"", "bigint", "int8", "text"}).Draw(t, "type")
+	var ts tokens
+	cast := typ != "" && rapid.Bool().Draw(t, "CAST")
+	if cast {
+		ts = tokens{spell(t, "cast", false), "("}
+	}
+	ts = append(append(ts, drawFunction(t, f, c.Name)...), "(")
 	if f.Tag != nil {
 		ts = append(ts, f.Tag.write())
 	}
 	ts = append(ts, ")")
-	switch typ := rapid.SampledFrom([]string{"", "bigint", "int8", "text"}).Draw(t, "type"); typ {
-	case "":
-	case "text":
-		c.Text = true
-		fallthrough
-	default:
-		f.Names |= NamesOf(typ)
+	c.Text = typ == "text"
+	f.Names |= NamesOf(typ)
+	switch {
+	case cast:
+		ts = append(ts, spell(t, "as", false), spell(t, typ, false), ")")
+	case typ != "":
 		ts = append(ts, "::", spell(t, typ, false))
 	}
 	if rapid.Bool().Draw(t, "label") {

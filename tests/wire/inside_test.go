@@ -157,6 +157,7 @@ func (x *inside) check(t *testing.T, messages []message) bool {
 // insideTexts are statements that both sides carry out, or refuse with the same code.
 var insideTexts = []string{
 	"SELECT next_snowflake()", "SELECT next_snowflake(), next_snowflake()::text AS t",
+	"SELECT * FROM next_snowflake() AS result", "SELECT CAST(next_segment('order') AS text)",
 	"SELECT * FROM next_snowflakes(3)", "SELECT next_snowflake() FROM generate_series(1, 2)",
 	"SELECT next_segment('order')", "SELECT * FROM next_segments('order', 2)",
 	"SELECT 1", "SELECT 'a' AS b, 2, true, NULL", "SELECT 1+1 AS result", "VALUES (1)",

@@ -17,7 +17,11 @@ func TestSimpleQueriesAreAnsweredAsByPostgreSQL(t *testing.T) {
 			say(Query("SELECT * FROM next_snowflakes(2) AS x(id)")),
 			say(Query("SELECT * FROM next_snowflakes( '4' )")),
 			say(Query("SELECT next_snowflake() FROM generate_series(1, '05')")),
-		}, local: 1 + 3 + 12 + 3 + 2 + 2 + 4 + 5},
+			say(Query("select * from next_snowflake() as result")),
+			say(Query("SELECT * FROM public.next_snowflake()")),
+			say(Query("SELECT * FROM next_snowflake() AS x(id)")),
+			say(Query("SELECT CAST(next_snowflake() AS BIGINT), cast(next_snowflake() AS text) t")),
+		}, local: 1 + 3 + 12 + 3 + 2 + 2 + 4 + 5 + 3 + 2},
 		{name: "however it is written", steps: []step{
 			say(Query("--a\r/* b /* c */ */ sElEcT\tPublic . \"next_snowflake\" ( ) :: TEXT As \"a\"\"B\" ; -- d")),
 			say(Query("SELECT next_snowflake()is, next_snowflake() AS from, next_snowflake()\"\fx\", " +

@@ -1,50 +1,74 @@
 package command
 
 import (
+	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pgflurry/proxy/statement"
 )
 
-// Catalog is a SELECT over the system catalogs, which are empty here. Its answer has columns and no rows. Drivers and
-// tools send such lookups on their own, and need none of the rows. All columns are text. A text is answered if
+// lookupsFile has what drivers send by themselves to the system catalogs, which are empty here. tests/clients records
+// it: each text stands behind a comment with the labels of its columns. No other text that reads a table is answered. A
+// grammar for such texts was tried: it took a hidden INSERT, a UNION and an aggregate for lookups without rows.
 //
-//   - the first relation of its FROM is one of pg_catalog or information_schema, or a subquery of this kind,
-//   - each column has a label that can be told without a catalog: a name, a call, or AS,
-//   - an empty relation there means no rows: no outer join from the other side, no set operation, no aggregate of all.
-//
-// Expressions are not read, and WITH may stand before SELECT. One table is not empty: pg_type has PostgreSQL's usual
-// types for a text that asks for all (PHP) or for some by name (Slonik).
+//go:embed lookups.sql
+var lookupsFile string
+
+// Catalog is a lookup of a driver. Its answer has columns, all of type text, and no rows. pg_type alone has rows:
+// PostgreSQL's usual types, where a driver asks for all of them, or for some by name.
 type Catalog struct {
+	text   string
 	labels []string
-	params int
-	types  catalogTypes // whether it has rows
 }
 
-// catalogTypes are the rows of pg_type that a lookup has.
-type catalogTypes uint8
+var lookups = readLookups()
 
-const (
-	noTypes catalogTypes = iota
-	allTypes
-	typesNamed // in $1
-)
+func readLookups() (all []*Catalog) {
+	for entry := range strings.SplitSeq(lookupsFile, ";\n") {
+		if head, text, found := strings.Cut(entry, "\n"); found {
+			all = append(all, &Catalog{text: text, labels: strings.Fields(strings.TrimPrefix(head, "--"))})
+		}
+	}
+	return all
+}
+
+// readCatalog returns the lookup that a text is; nil: none.
+func readCatalog(text []byte) *Catalog {
+	for _, c := range lookups {
+		if same(text, []byte(c.text)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// same reports whether two texts have the same tokens.
+func same(a, b []byte) bool {
+	for s, t := statement.Scan(a), statement.Scan(b); ; {
+		kind := s.Next()
+		if kind != t.Next() || s.Text() != t.Text() {
+			return false
+		}
+		if kind == statement.KindEnd {
+			return true
+		}
+	}
+}
 
 // Tag is the tag of CommandComplete, without the number of rows.
 func (*Catalog) Tag() string { return "SELECT" }
 
-// Types are the types of the parameters: as declared, else text.
+// textArray is the OID of text[], which the only parameter has.
+const textArray = 1009
+
+// Types are the types of the parameters: text[], and what else the client declares.
 func (c *Catalog) Types(declared []uint32) ([]uint32, error) {
-	types := make([]uint32, max(len(declared), c.params))
-	copy(types, declared)
-	for i, oid := range types {
-		if oid == 0 || oid == Unknown {
-			types[i] = Text
-		}
+	types := slices.Clone(declared)
+	if strings.Contains(c.text, "$1") {
+		types = append([]uint32{textArray}, declared[min(1, len(declared)):]...)
 	}
-	return types, nil
+	return types, Determined(types)
 }
 
 // Columns are the labels, and the type text.
@@ -57,226 +81,42 @@ func (c *Catalog) Columns([]uint32) []Column {
 }
 
 // pgTypes are the rows of pg_type: the OIDs of a type and of its array (pg_type.dat).
-var pgTypes = []struct{ typname, oid, typarray string }{
-	{"bool", "16", "1000"},
-	{"bytea", "17", "1001"},
-	{"name", "19", "1003"},
-	{"int8", "20", "1016"},
-	{"int2", "21", "1005"},
-	{"int4", "23", "1007"},
-	{"text", "25", "1009"},
-	{"oid", "26", "1028"},
-	{"json", "114", "199"},
-	{"float4", "700", "1021"},
-	{"float8", "701", "1022"},
-	{"varchar", "1043", "1015"},
-	{"date", "1082", "1182"},
-	{"time", "1083", "1183"},
-	{"timestamp", "1114", "1115"},
-	{"timestamptz", "1184", "1185"},
-	{"interval", "1186", "1187"},
-	{"numeric", "1700", "1231"},
-	{"void", "2278", "0"},
-	{"uuid", "2950", "2951"},
-	{"jsonb", "3802", "3807"},
+var pgTypes = []map[string]string{
+	{"typname": "bool", "oid": "16", "typarray": "1000"},
+	{"typname": "bytea", "oid": "17", "typarray": "1001"},
+	{"typname": "int8", "oid": "20", "typarray": "1016"},
+	{"typname": "int2", "oid": "21", "typarray": "1005"},
+	{"typname": "int4", "oid": "23", "typarray": "1007"},
+	{"typname": "text", "oid": "25", "typarray": "1009"},
+	{"typname": "name", "oid": "19", "typarray": "1003"},
+	{"typname": "oid", "oid": "26", "typarray": "1028"},
+	{"typname": "float8", "oid": "701", "typarray": "1022"},
+	{"typname": "date", "oid": "1082", "typarray": "1182"},
+	{"typname": "varchar", "oid": "1043", "typarray": "1015"},
+	{"typname": "void", "oid": "2278", "typarray": "0"},
+	{"typname": "timestamp", "oid": "1114", "typarray": "1115"},
+	{"typname": "timestamptz", "oid": "1184", "typarray": "1185"},
+	{"typname": "interval", "oid": "1186", "typarray": "1187"},
+	{"typname": "numeric", "oid": "1700", "typarray": "1231"},
 }
 
-// Rows are the rows: none, except those of pgTypes that the lookup asks for.
+// Rows are the rows: those of pgTypes that the lookup asks for, if it wants nothing else of them.
 func (c *Catalog) Rows(params []Value) (rows [][]string) {
-	if c.types == noTypes {
-		return nil
-	}
-	var asked []string
-	if c.types == typesNamed {
-		array, _ := params[0].String()
-		asked = strings.Split(strings.NewReplacer("{", "", "}", "", `"`, "").Replace(array), ",")
+	asked := c.text
+	if len(params) > 0 { // {int8,"text"}
+		asked = "'" + strings.NewReplacer("{", "", "}", "", `"`, "", ",", "''").Replace(params[0].text) + "'"
 	}
 	for _, t := range pgTypes {
-		if c.types == typesNamed && !slices.Contains(asked, t.typname) {
+		if strings.Contains(strings.ToLower(c.text), "where") && !strings.Contains(asked, "'"+t["typname"]+"'") {
 			continue
 		}
-		columns := map[string]string{"typname": t.typname, "oid": t.oid, "typarray": t.typarray}
 		row := make([]string, len(c.labels))
 		for i, label := range c.labels {
-			row[i] = columns[label]
+			if row[i] = t[label]; row[i] == "" {
+				return nil
+			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// maxLookup is the longest text of a lookup, in bytes. psql's longest has 4,000.
-const maxLookup = 16 << 10
-
-// node is a token of a lookup, or a pair of brackets with what is in them.
-type node struct {
-	kind   statement.Kind // '(' for brackets
-	text   string
-	inside []node
-}
-
-func (n node) is(words ...string) bool {
-	return n.kind == statement.KindWord && slices.Contains(words, n.text)
-}
-
-func (n node) isName() bool { return n.kind == statement.KindWord || n.kind == statement.KindQuoted }
-
-// readCatalog reads a statement from SELECT on; nil: it is no lookup of this kind.
-func readCatalog(text []byte) *Catalog {
-	if len(text) > maxLookup {
-		return nil
-	}
-	r, c := readTokens(text), &Catalog{}
-	nodes := c.nodes(r)
-	if !r.Ended() || !c.query(nodes) {
-		return nil
-	}
-	c.types = typesOf(nodes)
-	return c
-}
-
-// typesOf are the rows of SELECT names FROM pg_type, with or without WHERE typname = ANY($1::text[]).
-func typesOf(nodes []node) catalogTypes {
-	from := slices.IndexFunc(nodes, func(n node) bool { return n.is("from") })
-	for i, n := range nodes[1:from] {
-		if i%2 == 0 && !n.is("oid", "typarray", "typname") || i%2 == 1 && n.kind != ',' {
-			return noTypes
-		}
-	}
-	switch rest := nodes[from+1:]; {
-	case !rest[0].is("pg_type"):
-		return noTypes
-	case len(rest) == 1:
-		return allTypes
-	case len(rest) == 6 && rest[1].is("where") && rest[2].is("typname") && rest[3].kind == '=' && rest[4].is("any") &&
-		len(rest[5].inside) > 0 && rest[5].inside[0].kind == statement.KindParam && rest[5].inside[0].text == "1":
-		return typesNamed
-	}
-	return noTypes
-}
-
-// nodes reads to the end, or to a closing bracket.
-func (c *Catalog) nodes(r *tokens) (all []node) {
-	for !r.Ended() && r.Kind() != ')' {
-		n := node{kind: r.Kind(), text: r.Text()}
-		r.Next()
-		switch n.kind {
-		case '(':
-			if n.inside = c.nodes(r); !r.Mark(')') {
-				return append(all, node{kind: statement.KindBad})
-			}
-		case statement.KindParam:
-			if number, err := strconv.Atoi(n.text); err == nil && number <= maxParameter {
-				c.params = max(c.params, number)
-			}
-		}
-		all = append(all, n)
-	}
-	return all
-}
-
-// query reads a SELECT, and sets the labels; false: it is no lookup of this kind.
-func (c *Catalog) query(nodes []node) bool {
-	if len(nodes) > 0 && nodes[0].is("with") {
-		for !nodes[0].is("select") {
-			if n := nodes[0]; len(nodes) == 1 || n.kind == '(' && !(len(n.inside) > 0 && n.inside[0].is("select")) {
-				return false
-			}
-			nodes = nodes[1:]
-		}
-	}
-	from := slices.IndexFunc(nodes, func(n node) bool { return n.is("from") })
-	if from < 2 || !nodes[0].is("select") || from+1 == len(nodes) {
-		return false
-	}
-	list, relation, rest := nodes[1:from], nodes[from+1], nodes[from+2:]
-	subquery := relation.kind == '(' && c.query(relation.inside)
-	if !subquery && !isCatalog(relation, rest) {
-		return false
-	}
-	grouped, joined, over := false, false, false
-	for _, n := range rest {
-		if n.is("right", "full", "union", "intersect", "except", "into") || n.kind == statement.KindBad {
-			return false
-		}
-		over = over || n.is("where", "group", "order")
-		grouped, joined = grouped || n.is("group"), joined || n.is("join") || n.kind == ',' && !over
-	}
-	if len(list) == 1 && list[0].kind == '*' {
-		return subquery && !joined // with the labels of the subquery
-	}
-	if list[0].is("all", "distinct") {
-		list = list[1:]
-	}
-	return c.list(list) && (grouped || !aggregates(list))
-}
-
-// list sets the labels of the columns of a list.
-func (c *Catalog) list(nodes []node) bool {
-	c.labels = nil
-	for more := true; more; {
-		end := slices.IndexFunc(nodes, func(n node) bool { return n.kind == ',' })
-		item := nodes
-		if more = end >= 0; more {
-			item, nodes = nodes[:end], nodes[end+1:]
-		}
-		label := labelOf(item)
-		if label == "" || len(label) > statement.IdentifierBytes || len(c.labels) == maxColumns {
-			return false
-		}
-		c.labels = append(c.labels, label)
-	}
-	return true
-}
-
-// labelOf is the label of a column; empty if it cannot be told.
-func labelOf(item []node) string {
-	n := len(item)
-	if n > 2 && item[n-2].is("as") && item[n-1].isName() {
-		return item[n-1].text
-	}
-	if n > 1 && item[n-1].kind == '(' { // a call
-		n--
-	}
-	for i, part := range item[:n] { // a name, perhaps with dots
-		if i%2 == 0 && !part.isName() || i%2 == 1 && part.kind != '.' {
-			return ""
-		}
-	}
-	if n%2 == 0 || item[n-1].is("null", "true", "false", "cast", "not", "treat", "trim") {
-		return ""
-	}
-	return item[n-1].text
-}
-
-// isCatalog reports whether a name, and what follows it, is a table of pg_catalog or information_schema.
-func isCatalog(name node, rest []node) bool {
-	known := strings.HasPrefix(name.text, "pg_")
-	if len(rest) > 1 && rest[0].kind == '.' {
-		known, rest = name.text == "pg_catalog" || name.text == "information_schema", rest[1:]
-		name, rest = rest[0], rest[1:]
-	}
-	call := len(rest) > 0 && rest[0].kind == '(' // gives rows
-	return known && name.isName() && !call
-}
-
-// aggregates reports whether an aggregate is called outside subqueries.
-func aggregates(nodes []node) bool {
-	for i, n := range nodes {
-		if n.kind != '(' {
-			continue
-		}
-		name := node{}
-		if i > 0 {
-			name = nodes[i-1]
-		}
-		if name.is("count", "max", "min", "sum", "avg", "every") || strings.HasPrefix(name.text, "bool_") ||
-			strings.HasSuffix(name.text, "_agg") {
-			return true
-		}
-		if len(n.inside) > 0 && !n.inside[0].is("select") && aggregates(n.inside) {
-			return true
-		}
-	}
-	return false
 }

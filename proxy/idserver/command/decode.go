@@ -8,14 +8,15 @@ import (
 	"pgflurry/internal/fault"
 )
 
-// Decode reads the value of a parameter, of a type that Types returned. nil is NULL. A value of a type that only a
-// Catalog has is not read, and is NULL.
+// Decode reads the value of a parameter, of a type that Types returned. nil is NULL. Of a type that only a Catalog
+// has, just the text is kept.
 func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 	switch _, known := typeOf(oid); {
+	case raw == nil, !known && format == 1:
+		return Null(oid), nil
 	case !known:
-		return Null(oid), nil
-	case raw == nil:
-		return Null(oid), nil
+		text, err := decodeText(raw)
+		return Value{oid: oid, text: text}, err
 	case format == 0:
 		text, err := decodeText(raw)
 		if err != nil {

@@ -6,7 +6,7 @@
 //	                                         └─► query ─► select ─► operand: Select; catalog: Catalog
 //
 //	query.go: the query of a statement: IDs, a Select, which has no table, or a Catalog
-//	catalog.go: lookups in the system catalogs, answered without rows
+//	catalog.go: lookups of drivers in the catalogs, answered without rows
 //	function.go: what a SELECT may call
 //	value.go, decode.go, type.go, parameters.go: values, and the types of parameters and columns
 //
@@ -27,8 +27,8 @@
 //
 //  1. If Read splits a text into n commands, PostgreSQL's parser splits it into n statements.
 //  2. A statement draws IDs if and only if statement.Match says so.
-//  3. What Read accepts, PostgreSQL accepts, with the same tag, labels, types, and bytes of constants. Of a Catalog
-//     only the labels are sure: its expressions are not read.
+//  3. What Read accepts, PostgreSQL accepts, with the same tag, labels, types, and bytes of constants. The types of a
+//     Catalog are text.
 //  4. No text panics, and the work is linear in its length.
 //  5. An error is ASCII, and contains at most 120 characters of the client's text.
 //  6. There is no state: any function may be called concurrently, and no command refers to the text it was read from.

@@ -89,7 +89,7 @@ func TestInvariant4TheWorkIsLinear(t *testing.T) {
 	} {
 		for _, first := range []string{
 			"", "SELECT ", "SELECT 1, ", "SELECT $1", "SET a", "SET a = 1, 1", "SELECT version(", "VALUES (1, ",
-			"SELECT a FROM pg_class WHERE ", "SELECT a AS b, (", "SELECT a FROM (SELECT ", "SELECT '", "SHOW a",
+			"SELECT '", "SHOW a",
 			"BEGIN ",
 		} {
 			text := []byte(first + strings.Repeat(part, 1<<18/len(part)))

@@ -3,7 +3,6 @@ package command_test
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -97,7 +96,9 @@ var refused = []struct{ sql, code string }{
 	{"SET TRANSACTION", "42601"},
 	{"SET TRANSACTION SNAPSHOT 'x'", "0A000"},
 	{"SET LOCAL TRANSACTION READ ONLY", "0A000"},
-	{"SET TIME ZONE INTERVAL '1' HOUR", "42601"},
+	{"SET TIME ZONE INTERVAL '1' HOUR", "0A000"},
+	{"SET TIME ZONE INTERVAL '+00:00'", "0A000"},
+	{"SET TIME ZONE INTERVAL 'rubbish' HOUR TO MINUTE", "0A000"},
 	{"SET TIME ZONE INTERVAL(1) '1'", "0A000"},
 	{"SET TIME ZONE month", "0A000"},
 	{"SET CONSTRAINTS ALL DEFERRED", "0A000"},
@@ -154,23 +155,12 @@ func checkRead(t failing, sql string) {
 		return
 	}
 	tree, err := pg_query.Parse(sql)
-	if err != nil && slices.ContainsFunc(commands, looksUp) {
-		return // expressions of a lookup are not read
-	}
 	if err != nil {
 		t.Fatalf("Read(%q) = %+v, but PostgreSQL's parser: %v", sql, commands, err)
 	}
 	if len(tree.Stmts) != len(commands) {
 		t.Fatalf("Read(%q) = %+v, but PostgreSQL's parser has %d statements", sql, commands, len(tree.Stmts))
 	}
-}
-
-func looksUp(c command.Command) bool {
-	if cursor, is := c.(command.Declare); is {
-		c = cursor.Query
-	}
-	_, is := c.(*command.Catalog)
-	return is
 }
 
 // checkError asserts that an error is one line of ASCII, with at most 120 characters of the client's text.
@@ -189,6 +179,9 @@ func checkError(t failing, sql string, err error) {
 
 // FuzzRead looks for a text that panics, or that PostgreSQL reads differently.
 func FuzzRead(f *testing.F) {
+	if _, err := pg_query.Parse("SELECT 1"); err != nil { // it is compiled now, which takes longer than a text may
+		f.Fatal(err)
+	}
 	for _, conversation := range texts {
 		for _, sql := range conversation {
 			f.Add(sql)

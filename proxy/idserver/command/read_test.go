@@ -52,6 +52,10 @@ func TestReadKnowsEveryCommand(t *testing.T) {
 		}},
 		{"SET SESSION a.B TO DEFAULT", []Command{Set{Name: "a.b", Default: true}}},
 		{"set local x to e'\\x41\\n'\n' '", []Command{Set{Name: "x", Values: []string{"A\n "}, Local: true}}},
+		{"set time zone interval '+00:00' hour to minute; SET TIME ZONE INTERVAL '-05:30' HOUR TO MINUTE", []Command{
+			Set{Name: "timezone", Values: []string{"<+00>-00"}},
+			Set{Name: "timezone", Values: []string{"<-05:30>+05:30"}},
+		}},
 		{"SET TIME ZONE 'UTC'; SET LOCAL TIME ZONE LOCAL; set time zone -3.5", []Command{
 			Set{Name: "timezone", Values: []string{"UTC"}},
 			Set{Name: "timezone", Default: true, Local: true},

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"regexp"
+	"strings"
+
 	"pgflurry/proxy/statement"
 )
 
@@ -112,14 +115,21 @@ func readZone(r *tokens) (Command, error) {
 	return set, err
 }
 
-// readInterval reads 'offset' HOUR TO MINUTE.
+// offset is an interval that some driver sends.
+var offset = regexp.MustCompile(`^([+-])(\d\d):(\d\d)$`)
+
+// readInterval reads 'offset' HOUR TO MINUTE. The value is what PostgreSQL shows: in POSIX the sign is the other one.
 func readInterval(r *tokens) (Command, error) {
-	if r.Kind() != statement.KindString {
+	parts := offset.FindStringSubmatch(r.Text())
+	if r.Kind() != statement.KindString || parts == nil {
 		return nil, r.Refuse()
 	}
-	offset := r.Text()
-	r.Next()
-	return Set{Name: "timezone", Values: []string{offset}}, r.Keywords("hour", "to", "minute")
+	if r.Next(); !r.At("hour") {
+		return nil, r.Refuse()
+	}
+	time := strings.TrimSuffix(parts[2]+":"+parts[3], ":00")
+	value := "<" + parts[1] + time + ">" + map[string]string{"+": "-", "-": "+"}[parts[1]] + time
+	return Set{Name: "timezone", Values: []string{value}}, r.Keywords("hour", "to", "minute")
 }
 
 // readOrdinary reads name {TO | =} values.

@@ -12,4 +12,5 @@ if (($argv[1] ?? '') === 'types') {
     echo implode(' ', [pg_field_type($drawn, 0), ...$names]), "\n";
     exit;
 }
+pg_field_type($drawn, 0); // asks for the names of all types
 echo json_encode(['deed' => 'unprepared', 'ids' => [pg_fetch_result($drawn, 0, 0)]]), "\n";
