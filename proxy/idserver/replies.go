@@ -28,7 +28,7 @@ func (r *replies) warn(p fault.Error) {
 func (r *replies) complete(tag string, n int) {
 	b, at := wire.Begin(r.Out, wire.BackendCommandComplete)
 	b = append(b, tag...)
-	if tag == "SELECT" || tag == "FETCH" || tag == "MOVE" {
+	if tag == "SELECT" || tag == "FETCH" {
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(n), 10)
 	}

@@ -15,7 +15,6 @@ const (
 	codeNoObject        = "42704"
 	codeNoFunction      = "42883"
 	codeNoParameter     = "42P02"
-	codeAmbiguous       = "42P08"
 	codeIndeterminate   = "42P18"
 	codeProgramLimit    = "54000"
 	codeTooManyColumns  = "54011"
