@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -47,16 +48,37 @@ func (s Settings) openServer(ctx context.Context, out io.Writer) (*server, error
 	if provider.Docker.Image != "" {
 		name = "docker" // the image decides the owner and the layout of its data folder
 	}
+	kept := filepath.Join(folder, name+".port")
 	cluster, err := postgres.Start(ctx, postgres.Settings{
-		Provider: provider, Data: filepath.Join(folder, name), Progress: func(what string) { fmt.Fprintln(out, what) },
+		Provider: provider, Data: filepath.Join(folder, name), Port: keptPort(kept),
+		Progress: func(what string) { fmt.Fprintln(out, what) },
 	})
 	if err != nil {
 		return nil, err
+	}
+	if err := os.WriteFile(kept, []byte(strconv.Itoa(cluster.Port)), 0o644); err != nil {
+		fmt.Fprintf(out, "the next demo may warn of a copy, because the port cannot be kept: %v\n", err)
 	}
 	return &server{
 		url: cluster.URL("postgres"), upstream: net.JoinHostPort("127.0.0.1", strconv.Itoa(cluster.Port)),
 		cluster: cluster,
 	}, nil
+}
+
+// keptPort is the port of the last demo, if it is free; 0: any. On another port the server would look like a copy
+// beside its original, and the demo would warn of that.
+func keptPort(path string) int {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(string(text))
+	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return 0
+	}
+	listener.Close()
+	return port
 }
 
 // migration says what to make there. A private server never forgets a write: nobody copies it or restores it. So the

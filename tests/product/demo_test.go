@@ -50,6 +50,9 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	if held := workersHeld(t, again.url); held != 1 {
 		t.Errorf("%d workers are held in the second run, expected 1: the first one's was released", held)
 	}
+	if strings.Contains(again.Output(), "level=WARN") {
+		t.Errorf("the second run warns, though its server is where the first one's was:\n%s", again.Output())
+	}
 	ids = append(ids, again.printed(t)...)
 	ids = append(ids, again.psql(t))
 	unique(t, ids)

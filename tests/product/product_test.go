@@ -80,7 +80,10 @@ func (d *demo) leavesNothing(t *testing.T) {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
-	data := []string{"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log"}
+	data := []string{
+		"postgres", "postgres.lock", "postgres.log", "postgres.port",
+		"docker", "docker.lock", "docker.log", "docker.port",
+	}
 	for _, name := range names {
 		if !slices.Contains(data, name) {
 			t.Errorf("the demo has left %s in its data folder", name)
