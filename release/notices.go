@@ -24,17 +24,8 @@ func main() {
 	}
 }
 
-// systems are those of the programs in a release.
-var systems = [][2]string{
-	{"linux", "amd64"},
-	{"linux", "arm64"},
-	{"darwin", "amd64"},
-	{"darwin", "arm64"},
-	{"freebsd", "amd64"},
-	{"freebsd", "arm64"},
-	{"windows", "amd64"},
-	{"windows", "arm64"},
-}
+// system matches a line of .goreleaser.yaml with one that has a program.
+var system = regexp.MustCompile(`(?m)^      - ([a-z]+)_([a-z0-9]+)$`)
 
 // A dependency is a module that some program links, with the files that say how it may be used.
 type dependency struct {
@@ -51,16 +42,20 @@ const eachLinked = `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Di
 
 // linked returns what the programs link, sorted by path. A licence stands beside a package or in a folder above.
 func linked(ctx context.Context, tree string) ([]dependency, error) {
+	config, err := os.ReadFile(filepath.Join(tree, ".goreleaser.yaml"))
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[string]*dependency)
-	for _, t := range systems {
+	for _, t := range system.FindAllStringSubmatch(string(config), -1) {
 		list := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "image", // what only the image links, too
 			"-f", eachLinked, "./cmd/pgflurry")
-		list.Dir, list.Env = tree, append(os.Environ(), "GOOS="+t[0], "GOARCH="+t[1], "CGO_ENABLED=0")
+		list.Dir, list.Env = tree, append(os.Environ(), "GOOS="+t[1], "GOARCH="+t[2], "CGO_ENABLED=0")
 		var said bytes.Buffer
 		list.Stderr = &said
 		out, err := list.Output()
 		if err != nil {
-			return nil, fmt.Errorf("go list for %v: %w\n%s", t, err, &said)
+			return nil, fmt.Errorf("go list for %s: %w\n%s", t[0], err, &said)
 		}
 		for _, line := range strings.Fields(string(out)) {
 			of := strings.Split(line, "|")

@@ -68,16 +68,11 @@ func (s Settings) openServer(ctx context.Context, out io.Writer) (*server, error
 // keptPort is the port of the last demo, if it is free; 0: any. On another port the server would look like a copy
 // beside its original, and the demo would warn of that.
 func keptPort(path string) int {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0
-	}
+	text, _ := os.ReadFile(path)
 	port, _ := strconv.Atoi(string(text))
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
+	if _, err := postgres.FreePort(port); err != nil {
 		return 0
 	}
-	listener.Close()
 	return port
 }
 

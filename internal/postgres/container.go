@@ -76,7 +76,7 @@ func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*contain
 	if err := mountable(s); err != nil {
 		return nil, 0, err
 	}
-	port, err := choosePort(s.Port)
+	port, err := FreePort(s.Port)
 	if err != nil {
 		return nil, 0, err
 	}

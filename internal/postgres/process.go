@@ -82,7 +82,7 @@ func prepareAndLaunch(ctx context.Context, s Settings, who account, unlock func(
 
 // launch starts the server once and waits until it is ready. After an error nothing is left running.
 func launch(ctx context.Context, s Settings, who account, unlock func()) (*Cluster, error) {
-	port, err := choosePort(s.Port)
+	port, err := FreePort(s.Port)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func serverArgs(s Settings, port int, sockets string) []string {
 		"-c", "log_destination=stderr")
 }
 
-// choosePort returns port if it is free. For 0 it returns any free port.
-func choosePort(port int) (int, error) {
+// FreePort returns port if it is free. For 0 it returns any free port.
+func FreePort(port int) (int, error) {
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return 0, fmt.Errorf("PostgreSQL cannot have port %d: %w", port, err)

@@ -62,10 +62,13 @@ func (*Catalog) Tag() string { return "SELECT" }
 // textArray is the OID of text[], which the only parameter has.
 const textArray = 1009
 
+// named says that the lookup asks for types whose names are in its parameter.
+func (c *Catalog) named() bool { return strings.Contains(c.text, "$1") }
+
 // Types are the types of the parameters: text[], and what else the client declares.
 func (c *Catalog) Types(declared []uint32) ([]uint32, error) {
 	types := slices.Clone(declared)
-	if strings.Contains(c.text, "$1") {
+	if c.named() {
 		types = append([]uint32{textArray}, declared[min(1, len(declared)):]...)
 	}
 	return types, Determined(types)
@@ -102,12 +105,12 @@ var pgTypes = []map[string]string{
 
 // Rows are the rows: those of pgTypes that the lookup asks for, if it wants nothing else of them.
 func (c *Catalog) Rows(params []Value) (rows [][]string) {
-	asked := c.text
-	if len(params) > 0 { // {int8,"text"}
+	all, asked := !strings.Contains(strings.ToLower(c.text), "where"), c.text
+	if c.named() && len(params) > 0 { // {int8,"text"}
 		asked = "'" + strings.NewReplacer("{", "", "}", "", `"`, "", ",", "''").Replace(params[0].text) + "'"
 	}
 	for _, t := range pgTypes {
-		if strings.Contains(strings.ToLower(c.text), "where") && !strings.Contains(asked, "'"+t["typname"]+"'") {
+		if !all && !strings.Contains(asked, "'"+t["typname"]+"'") {
 			continue
 		}
 		row := make([]string, len(c.labels))

@@ -85,16 +85,13 @@ func readSum(r *tokens) (Value, error) {
 	return sum, err
 }
 
-// infer returns the type. A parameter without one gets the type that its context wants; 0: any.
+// infer returns the type. A parameter without one gets the type that its function wants.
 func (o operand) infer(types []uint32, wanted uint32) uint32 {
 	if o.param == 0 {
 		return o.value.oid
 	}
 	if types[o.param-1] == 0 {
 		types[o.param-1] = wanted
-	}
-	if types[o.param-1] == 0 {
-		return Unknown
 	}
 	return types[o.param-1]
 }

@@ -172,12 +172,13 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 		return nil, err
 	}
 	for _, t := range s.targets {
+		if t.function == "" {
+			continue
+		}
 		given, all := make([]uint32, len(t.operands)), true
-		for i, o := range t.operands {
-			if t.function != "" {
-				given[i] = o.infer(types, functions[t.function].arguments[i])
-				all = all && fits(given[i], functions[t.function].arguments[i])
-			}
+		for i, wanted := range functions[t.function].arguments[:len(given)] {
+			given[i] = t.operands[i].infer(types, wanted)
+			all = all && fits(given[i], wanted)
 		}
 		if !all {
 			return nil, noFunction(t.function, given)
