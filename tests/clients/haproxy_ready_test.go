@@ -18,19 +18,12 @@ import (
 func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
-	page := pageBlock(t, "haproxy.cfg")
-	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
-	checks, ready := page[from:to], pageBlock(t, "readyz.cfg")
-	edits := []string{checks, ready}
+	edits := []string{checkOfThePage(t), pageBlock(t, "readyz.cfg")}
 	var proxies []*program.Proxy
 	for _, name := range []string{"one", "two"} {
 		p := program.Serve(t, direct, name, "--admin-listen", "127.0.0.1:0")
-		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		proxies = append(proxies, p)
-		edits = append(edits, p.Address+" \n", p.Address+" port "+port+"\n")
+		edits = append(edits, checkedAtItsAdminListener(t, p)...)
 	}
 	b := balance(t, direct, proxies, "", edits...)
 	b.checks(t, "L7OK", "L7OK")
@@ -39,11 +32,7 @@ func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 	server.Do(t, busy, "BEGIN")
 	proxies[0].Signal(syscall.SIGTERM)
 	b.checks(t, "L7STS", "L7OK") // it still answers the check, and says 503
-	for range 10 {
-		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
-		server.Value[int64](t, conn, draw)
-		conn.Close(context.Background())
-	}
+	drawsInTenSessions(t, b.url)
 	server.Do(t, busy, "COMMIT") // the drain has not touched the open transaction
 	if code := proxies[0].End(); code != 0 {
 		t.Errorf("the drained proxy ended with %d", code)
@@ -54,30 +43,20 @@ func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
 func TestHAProxyChoosesNoProxyThatIsCutOffFromPostgreSQL(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
-	page := pageBlock(t, "haproxy.cfg")
-	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
-	edits := []string{page[from:to], pageBlock(t, "readyz.cfg")}
+	edits := []string{checkOfThePage(t), pageBlock(t, "readyz.cfg")}
 	link, _ := network.To(t, direct)
 	var proxies []*program.Proxy
 	for _, upstream := range []string{link.Address(), server.Parse(t, direct).Host} {
 		p := program.Serve(t, direct, upstream, "--admin-listen", "127.0.0.1:0", "--upstream", upstream)
 		proxies = append(proxies, p)
-		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		edits = append(edits, p.Address+" \n", p.Address+" port "+port+"\n")
+		edits = append(edits, checkedAtItsAdminListener(t, p)...)
 	}
 	b := balance(t, direct, proxies, "", edits...)
 	b.checks(t, "L7OK", "L7OK")
 
 	link.Silence()
 	b.checks(t, "L7STS", "L7OK")
-	for range 10 {
-		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
-		server.Value[int64](t, conn, draw)
-		conn.Close(context.Background())
-	}
+	drawsInTenSessions(t, b.url)
 	link.Heal()
 	b.checks(t, "L7OK", "L7OK")
 }
@@ -90,8 +69,6 @@ func TestHAProxyKeepsTheIDDatabaseThroughAnOutageThatTakesTheDatabasesAway(t *te
 	direct := cluster.URL("postgres")
 	run(t, "", "migrate", "up", "--database", direct)
 	run(t, "right\n", "clients", "add", "shop", "--database", direct)
-	page := pageBlock(t, "haproxy.cfg")
-	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
 	edits := map[string][]string{}
 	checks := map[string]string{
 		"/readyz":             pageBlock(t, "readyz.cfg"),
@@ -100,25 +77,18 @@ func TestHAProxyKeepsTheIDDatabaseThroughAnOutageThatTakesTheDatabasesAway(t *te
 			"    default-server check inter 500ms fall 1 rise 1\n",
 	}
 	for name, check := range checks {
-		edits[name] = []string{page[from:to], check}
+		edits[name] = []string{checkOfThePage(t), check}
 	}
 	var proxies []*program.Proxy
 	for _, name := range []string{"one", "two"} {
 		p := program.Serve(t, direct, name, "--admin-listen", "127.0.0.1:0", "--id-database", "pgflurry")
-		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		proxies = append(proxies, p)
-		for name := range edits {
-			edits[name] = append(edits[name], p.Address+" \n", p.Address+" port "+port+"\n")
+		for _, name := range []string{"/readyz", "/readyz/id-database"} {
+			edits[name] = append(edits[name], checkedAtItsAdminListener(t, p)...)
 		}
 	}
 	at := make(map[string]*balancer)
 	for name := range edits {
-		if name == "pgsql-check" {
-			edits[name] = edits[name][:2]
-		}
 		at[name] = balance(t, direct, proxies, "", edits[name]...)
 		at[name].checks(t, "L7OK", "L7OK")
 	}
@@ -130,10 +100,32 @@ func TestHAProxyKeepsTheIDDatabaseThroughAnOutageThatTakesTheDatabasesAway(t *te
 	at["pgsql-check"].checks(t, "L7RSP", "L7RSP")
 	at["/readyz/id-database"].checks(t, "L7OK", "L7OK")
 	ids := server.As(t, server.In(t, at["/readyz/id-database"].url, "pgflurry"), "shop", "right")
+	drawsInTenSessions(t, ids)
+	at["/readyz/id-database"].checks(t, "L7OK", "L7OK")
+}
+
+// checkOfThePage is the check in the page's configuration, from its comment on.
+func checkOfThePage(t *testing.T) string {
+	t.Helper()
+	page := pageBlock(t, "haproxy.cfg")
+	return page[strings.Index(page, "    # the check is"):strings.Index(page, "    server proxy1")]
+}
+
+// checkedAtItsAdminListener edits the line of a proxy: HAProxy asks the admin listener.
+func checkedAtItsAdminListener(t *testing.T, p *program.Proxy) []string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{p.Address + " \n", p.Address + " port " + port + "\n"}
+}
+
+func drawsInTenSessions(t *testing.T, url string) {
+	t.Helper()
 	for range 10 {
-		conn := server.Connect(t, ids+"&default_query_exec_mode=exec")
+		conn := server.Connect(t, url+"&default_query_exec_mode=exec")
 		server.Value[int64](t, conn, draw)
 		conn.Close(context.Background())
 	}
-	at["/readyz/id-database"].checks(t, "L7OK", "L7OK")
 }

@@ -166,7 +166,7 @@ func namesOf(of table) (names []string) {
 		return names
 	}
 	for _, d := range slices.Concat(drivers, light) {
-		names = append(names, "**"+d.Name+"**")
+		names = append(names, d.bold())
 	}
 	return names
 }
