@@ -355,6 +355,9 @@ func isMark(c byte) bool { return bytes.IndexByte([]byte("+-*/%^<>="), c) >= 0 }
 
 func isOperator(c byte) bool { return isMark(c) || bytes.IndexByte([]byte("~!@#&|`?"), c) >= 0 }
 
+// longestOperator is NAMEDATALEN - 1, in bytes. A longer name is cut off, but a longer operator is an error.
+const longestOperator = 63
+
 // operator reads an operator, up to a comment. A plus or minus at its end belongs to the next token, unless the
 // operator has a special character such as ~ or !.
 func (s *Scanner) operator() Kind {
@@ -366,6 +369,9 @@ func (s *Scanner) operator() Kind {
 	}
 	if s.at-from == 1 && isMark(s.sql[from]) {
 		return Kind(s.sql[from])
+	}
+	if s.at-from > longestOperator {
+		return s.bad("operator too long")
 	}
 	return KindOperator
 }

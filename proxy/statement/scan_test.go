@@ -58,6 +58,10 @@ var scanned = []struct{ sql, want string }{
 	{"a\vb", "w:a ? syntax error"},
 	{"{", "? syntax error"},
 	{`\`, "? syntax error"},
+	{strings.Repeat("&", 63), "o"},
+	{strings.Repeat("&", 64), "? operator too long"},
+	{strings.Repeat("&", 64) + "-", "? operator too long"},
+	{strings.Repeat("*", 63) + strings.Repeat("-+", 40), "o " + strings.TrimSpace(strings.Repeat("- + ", 40))},
 }
 
 func TestScannerReadsTokensAsPostgreSQLDoes(t *testing.T) {
