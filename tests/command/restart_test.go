@@ -1,6 +1,8 @@
 package command
 
 import (
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,6 +52,41 @@ func TestAfterARestartNoWorkerAndNoJoinIsGivenUntilItIsSettledOrTheOperatorSaysT
 	up := []string{"namespace", "set", "--database", home, "--restart-quarantine"}
 	run(t, append(up, "-1s")...).is(t, 2, "expected a duration such as 0s")
 	run(t, append(up, "9000h")...).is(t, 2, "expected 0s to 8784h")
+}
+
+// Why an orderly restart is not told from the control file: a cold copy has the same one, and lacks the joins.
+func TestACopyOfTheFilesOfAStoppedServerStartsAsAfterAnOrderlyRestartAndHasForgottenAJoin(t *testing.T) {
+	t.Parallel()
+	cluster := server.Private(t, nil)
+	home := cluster.URL("postgres")
+	run(t, "migrate", "up", "--database", home).is(t, 0)
+	server.Exec(t, home, "CREATE DATABASE first")
+	server.Exec(t, home, "CREATE DATABASE second")
+	server.Stop(t, cluster)
+	cold := cluster.Data + "-cold"
+	if out, err := exec.CommandContext(server.Within(t), "cp", "-a", cluster.Data, cold).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cluster = server.Again(t, cluster.Data, cluster.Port)
+	run(t, "namespace", "set", "--database", home, "--joins-complete").is(t, 0)
+	run(t, "namespace", "join", "--database", server.In(t, home, "first"), "--home", home).is(t, 0)
+	server.Stop(t, cluster)
+
+	for _, data := range []string{cluster.Data, cold} {
+		out, err := exec.CommandContext(server.Within(t), server.Tool(t, "pg_controldata"), data).CombinedOutput()
+		if err != nil || !regexp.MustCompile(`state: +shut down\n`).Match(out) {
+			t.Fatalf("%s: %v\n%s", data, err, out)
+		}
+		started := server.Again(t, data, cluster.Port)
+		knows := server.Value[bool](t, server.Connect(t, home),
+			"SELECT EXISTS (SELECT FROM pgflurry.worker WHERE node = 'first')")
+		if knows != (data == cluster.Data) {
+			t.Errorf("%s knows the database that joined: %t", data, knows)
+		}
+		run(t, "namespace", "join", "--database", server.In(t, home, "second"), "--home", home).
+			is(t, 1, "only restarted", "--joins-complete")
+		server.Stop(t, started)
+	}
 }
 
 func TestTheServerThatMadeANamespaceKeepsNoWorkerBack(t *testing.T) {

@@ -98,8 +98,9 @@ func (h *Home) claim(ctx context.Context, by applicant) (claim, error) {
 		return claim{}, session.Refuse("Give the URL of the database that has taken its place.",
 			"%s is closed for good, and gives no worker", h.Address())
 	case !complete:
-		return claim{}, session.Refuse(`On each that ever joined run: pgflurry namespace join --database URL --home HOME
-Then say that all of them stand in the home's rows: pgflurry namespace set --database HOME --joins-complete`,
+		return claim{}, session.Refuse(`If it was only restarted, and its files are those it stopped with, say so:
+  pgflurry namespace set --database HOME --joins-complete
+Otherwise first run on each that ever joined: pgflurry namespace join --database URL --home HOME`,
 			"%s was failed over, restarted, restored or reseeded since it gave its last worker, "+
 				"and may have forgotten a database that joined; it knows: %s",
 			h.Address(), holders)
