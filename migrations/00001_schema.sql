@@ -348,7 +348,7 @@ CREATE TABLE pgflurry.segment (
     -- exclusive, as in Leaf, whose rows can be copied as they are
     max_id      bigint      NOT NULL DEFAULT 1
         CONSTRAINT segment_max_id_range CHECK (max_id >= 1),
-    step        integer     NOT NULL DEFAULT 2000
+    step        integer     NOT NULL DEFAULT 100
         CONSTRAINT segment_step_range CHECK (step BETWEEN 1 AND 1000000),
     description text
         CONSTRAINT segment_description_length CHECK (length(description) <= 256),
@@ -363,13 +363,13 @@ COMMENT ON COLUMN pgflurry.segment.biz_tag IS
 COMMENT ON COLUMN pgflurry.segment.max_id IS
 'The next number to be given; those below it may have been. Can be raised by hand, never lowered.';
 COMMENT ON COLUMN pgflurry.segment.step IS
-'How many numbers a proxy reserves at once, at least: 1 to 1000000. '
-'About what is used in 15 to 30 minutes is best; while blocks last shorter it doubles them by itself.';
+'How many numbers a proxy reserves at once, at least: 1 to 1000000. A proxy that ends loses the rest of a block. '
+'While blocks last less than 15 minutes, it doubles them by itself.';
 COMMENT ON COLUMN pgflurry.segment.description IS 'For people, at most 256 characters.';
 COMMENT ON COLUMN pgflurry.segment.update_time IS 'When numbers were last drawn or reserved.';
 
-INSERT INTO pgflurry.segment (biz_tag, step, description)
-    VALUES ('leaf-segment-test', 2000, 'to try next_segment()');
+INSERT INTO pgflurry.segment (biz_tag, description)
+    VALUES ('leaf-segment-test', 'to try next_segment()');
 
 
 -- What the other ways to make an ID remember, from here to the end.

@@ -19,7 +19,7 @@ func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 	t.Parallel()
 	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment")
-	if row != "(leaf-segment-test,1,2000)" {
+	if row != "(leaf-segment-test,1,100)" {
 		t.Errorf("the starting row is %s", row)
 	}
 	var all []int64

@@ -72,6 +72,24 @@ func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
 	}
 }
 
+func TestAnOrderlyRestartOfAProxySkipsTheRestOfAHundredNumbers(t *testing.T) {
+	t.Parallel()
+	direct := server.MigratedWith(t, allNames)
+	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag) VALUES ('order')")
+	var all []int64
+	for range 4 {
+		p := serve(t, direct, "one")
+		all = append(all, numbers(t, server.Connect(t, p.URL), "SELECT next_segment('order')")...)
+		p.Signal(syscall.SIGTERM)
+		if n := skipped(t, p); n != 99 || p.End() != 0 {
+			t.Errorf("it has skipped %d numbers, or ended in an error", n)
+		}
+	}
+	if !slices.Equal(all, []int64{1, 101, 201, 301}) {
+		t.Errorf("four proxies, one after the other, gave %v", all)
+	}
+}
+
 func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
 	t.Parallel()
 	direct := server.Migrated(t)
