@@ -695,7 +695,7 @@ $create$,
         no_id, result, flip, flipped, own, home);
     END LOOP;
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
-        '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): '
+        '%sThe next ID of worker %s (layout %s/%s/%s/%s, tick %s ms): '
         'unique, greater than all IDs this function gave before. Volatile; works as a DEFAULT. '
         'After it lastval() is%s the ID. '
         'Errors: SNF01 clock too far behind, SNF02 clock outside the layout, '
@@ -703,7 +703,7 @@ $create$,
         CASE WHEN n.disposable
              THEN 'FOR TESTS ONLY: this ID space is disposable, and copies of the database give the same IDs. '
              ELSE '' END,
-        n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms,
+        n.function_worker, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms,
         CASE WHEN show = '' THEN ' not' ELSE '' END));
 END $install$;
 

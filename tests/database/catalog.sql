@@ -18,7 +18,7 @@ SELECT pg_get_triggerdef(t.oid) || t.tgenabled::text
 UNION ALL
 SELECT regexp_replace(pg_get_functiondef(p.oid), '''[0-9a-f-]{36}''::pg_catalog.uuid', 'space', 'g')
 	|| coalesce(p.proacl::text, '')
-	|| regexp_replace(coalesce(obj_description(p.oid, 'pg_proc'), ''), 'space [0-9a-f-]+', 'space')
+	|| coalesce(obj_description(p.oid, 'pg_proc'), '')
 	FROM pg_proc p WHERE p.pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace)
 UNION ALL
 SELECT format('%s %s', seqrelid::regclass,

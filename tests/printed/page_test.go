@@ -121,12 +121,37 @@ func TestThePagesCommandsGiveDatabasesThatDrawAtOnce(t *testing.T) {
 	if n := unique(slices.Concat(both["shop_home"], both["shop_billing"])); n != 6000 {
 		t.Errorf("the two databases of one ID space gave %d different IDs of 6000", n)
 	}
-	r.draws("shop", "shop_copy", "shop_schemas", "shop_container")
+	r.draws("shop", "shop_copy", "shop_schemas", "shop_container", "shop_ci")
+	r.run("createdb other; psql -qd other -f pgflurry.sql -f structure.sql; " +
+		"pg_dump --schema-only --no-owner --no-privileges other | awk -f ours.awk | cmp - structure.sql; " +
+		"grep -q 'CREATE TABLE public.item' structure.sql; if grep pgflurry structure.sql; then false; fi")
 	const worker = "SELECT snowflake_worker(next_snowflake())"
 	first, second := server.Connect(t, r.url("shop_test_1")), server.Connect(t, r.url("shop_test_2"))
 	if a, b := server.Value[int](t, first, worker), server.Value[int](t, second, worker); a != b {
 		t.Errorf("the clones have workers %d and %d; the page says that they have one", a, b)
 	}
+}
+
+func TestDbmateLoadsASchemaFileWithoutWhatThePrintedScriptMakes(t *testing.T) {
+	t.Parallel()
+	if !deeds.All() {
+		t.Skip("PGFLURRY_TEST_CLIENTS is not all: make test-clients installs dbmate and runs it")
+	}
+	r := newReader(t)
+	dbmate, err := filepath.Abs("tools/node/node_modules/.bin/dbmate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range withoutProxy(t) {
+		r.run(script)
+	}
+	at := func(database string) string { return "--url '" + r.url(database) + "' " }
+	r.run("createdb dumped; createdb loaded; mkdir -p db/migrations; psql -qd dumped -f pgflurry.sql; " +
+		"printf -- '-- migrate:up\nCREATE TABLE tea (id bigint DEFAULT next_snowflake());\n-- migrate:down\n' " +
+		"> db/migrations/1_tea.sql; " + dbmate + " " + at("dumped") + "up; " +
+		"awk -f ours.awk db/schema.sql > kept; if grep pgflurry kept; then false; fi; mv kept db/schema.sql; " +
+		"psql -qd loaded -f pgflurry.sql; " + dbmate + " " + at("loaded") + "load; " +
+		"psql -qd loaded -c 'INSERT INTO tea DEFAULT VALUES'")
 }
 
 func TestThePagesProxyServesACloneAndKeepsItsDatabaseFromBeingATemplate(t *testing.T) {
