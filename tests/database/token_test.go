@@ -1,6 +1,7 @@
 package database
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -89,6 +90,37 @@ func TestOfTwoConcurrentRedeemersOneWins(t *testing.T) {
 	}
 	if !race(t, url, "ROLLBACK") {
 		t.Error("the first redeemer rolled back, and the second did not get the token")
+	}
+}
+
+// Why redeem_token need not tell the three apart.
+func TestATokenThatIsTheKeyOfTheResultTellsDoneFromExpiredAndGivesTheEarlierResult(t *testing.T) {
+	t.Parallel()
+	conn := server.Connect(t, server.Migrated(t))
+	run(t, conn, "CREATE TABLE payment (token bigint PRIMARY KEY, id bigint DEFAULT next_snowflake())")
+	pays := func(token int64) (done bool, id int64) {
+		t.Helper()
+		run(t, conn, "BEGIN")
+		if value[bool](t, conn, "SELECT pgflurry.redeem_token($1)", token) {
+			run(t, conn, fmt.Sprintf("INSERT INTO payment (token) VALUES (%d)", token))
+		}
+		const earlier = "SELECT coalesce(max(id), 0) FROM payment WHERE token = $1"
+		id = value[int64](t, conn, earlier, token)
+		run(t, conn, "COMMIT")
+		return id != 0, id
+	}
+	token := value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
+	done, first := pays(token)
+	again, second := pays(token)
+	if !done || !again || first != second {
+		t.Errorf("the first request gave %v %d, and its repetition %v %d", done, first, again, second)
+	}
+	expired := value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
+	run(t, conn, "UPDATE pgflurry.token SET expires_at = now() - interval '1 s'")
+	for name, token := range map[string]int64{"expired": expired, "never issued": 1} {
+		if done, id := pays(token); done {
+			t.Errorf("a token that was %s gave %d", name, id)
+		}
 	}
 }
 

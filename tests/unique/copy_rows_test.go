@@ -29,6 +29,7 @@ var scenarios = map[string]func(*story){
 	"the server of a database that has joined was set back in place":                            joinedSetBack,
 	"the home was renamed, or has another address":                                              homeRenamed,
 	"the home was set back or failed over, and another database shall join":                     homeForgot,
+	"the home was only restarted, and another database shall join":                              homeRestarted,
 	"`pg_upgrade`": upgraded,
 	"blue/green: the application's tables are replicated logically, and clients switch": blueGreen,
 	"blue/green, and green subscribes to all sequences of blue (PostgreSQL 19)":         blueGreenWithSequences,
@@ -248,6 +249,20 @@ func homeForgot(s *story) {
 	s.up(home, migrations.Settings{JoinsComplete: true})
 	server.Exec(s, home, "UPDATE pgflurry.namespace SET joins_complete_on = '00000007'")
 	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "may have forgotten a database that joined")
+}
+
+func homeRestarted(s *story) {
+	cluster := server.Private(s, nil)
+	home := cluster.URL("postgres")
+	s.up(home, migrations.Settings{})
+	s.draw(home)
+	server.Stop(s, cluster)
+	server.Again(s, cluster.Data, cluster.Port)
+	next := server.Database(s)
+	s.refusesUp(next, migrations.Settings{JoinURL: home}, "may have forgotten a database that joined", "only restarted")
+	s.command(0, "HOME", home)
+	s.up(next, migrations.Settings{JoinURL: home})
+	s.draw(home, next)
 }
 
 func upgraded(s *story) {
