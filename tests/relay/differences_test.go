@@ -109,6 +109,29 @@ func TestAnAnsweredCallBringsNoNewsOfAReload(t *testing.T) {
 	news(proxied, "SELECT 1")
 }
 
+// The server has executed the batch when it is asked to end, and its replies leave with the FATAL error.
+func TestABatchThatWaitsForItsSyncInTheProxyHasNoRepliesIfItsBackendIsTerminated(t *testing.T) {
+	direct := server.Migrated(t)
+	straight, proxied := both(t, direct)
+	admin := server.Connect(t, direct)
+	for r, want := range map[*raw]string{straight: "12E", proxied: "E"} {
+		pid := r.asks("SELECT pg_backend_pid()")
+		r.say(encode(&pgproto3.Parse{Query: ours}, &pgproto3.Bind{}))
+		if r == straight {
+			server.Eventually(t, admin, "EXISTS (SELECT FROM pg_stat_activity WHERE pid = "+pid+
+				" AND query = $1 AND wait_event = 'ClientRead')", ours)
+		}
+		server.Do(t, admin, "SELECT pg_terminate_backend("+pid+")")
+		var kinds string
+		for _, m := range r.rest() {
+			kinds += m[:1]
+		}
+		if kinds != want {
+			t.Errorf("the session ended with the messages %q, expected %q", kinds, want)
+		}
+	}
+}
+
 func TestWhileABatchWaitsForItsSyncInTheProxyPostgreSQLIsIdle(t *testing.T) {
 	straight, proxied := both(t, server.Migrated(t))
 	limit := "SET idle_session_timeout = 300"
