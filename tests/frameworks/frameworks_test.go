@@ -99,6 +99,15 @@ var frameworks = slices.Concat([]framework{
 		folder: "activerecord",
 		trap:   "`structure.sql` leaves pgflurry out: a test database needs the printed text before it",
 	},
+	{
+		Program: deeds.Program{
+			Name: "Laravel (Eloquent)", Source: "laravel/deeds.php",
+			Command:  []string{"php", "laravel/deeds.php"},
+			Packages: "php-illuminate-database php-illuminate-events php-illuminate-filesystem php-pgsql",
+		},
+		folder: "laravel",
+		trap:   "`attach()` runs no event of a model: leave the key to the DEFAULT",
+	},
 	first(goFramework("GORM", "gorm", "without `autoIncrement:false` it makes a bigserial")),
 	goFramework("sqlc 1.31, goose", "sqlc", "`:copyfrom` gives no keys back: draw them ahead"),
 	drawing(javaFramework("EclipseLink (JPA)", "eclipselink",

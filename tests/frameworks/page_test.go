@@ -30,7 +30,7 @@ const (
 // languages has Markdown's name for each file extension.
 var languages = map[string]string{
 	".py": "python", ".rb": "ruby", "Rakefile": "ruby", ".go": "go", ".java": "java", ".js": "js", ".mjs": "js",
-	".ts": "ts", ".sql": "sql", ".prisma": "prisma", ".xml": "xml", ".yaml": "yaml", ".yml": "yaml",
+	".ts": "ts", ".php": "php", ".sql": "sql", ".prisma": "prisma", ".xml": "xml", ".yaml": "yaml", ".yml": "yaml",
 }
 
 // cells returns a framework's row of the table. "of" in a cell is the number of statements that PostgreSQL ran for a
