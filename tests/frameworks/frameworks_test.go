@@ -108,6 +108,14 @@ var frameworks = slices.Concat([]framework{
 		folder: "laravel",
 		trap:   "`attach()` runs no event of a model: leave the key to the DEFAULT",
 	},
+	drawing(framework{
+		Program: deeds.Program{
+			Name: "Doctrine ORM", Source: "doctrine/deeds.php",
+			Command:  []string{"php", "doctrine/deeds.php"},
+			Packages: "php-doctrine-orm php-pgsql",
+		},
+		folder: "doctrine", trap: "a generator class draws ahead",
+	}),
 	first(goFramework("GORM", "gorm", "without `autoIncrement:false` it makes a bigserial")),
 	goFramework("sqlc 1.31, goose", "sqlc", "`:copyfrom` gives no keys back: draw them ahead"),
 	drawing(javaFramework("EclipseLink (JPA)", "eclipselink",
