@@ -183,8 +183,9 @@ func toDo(state migrations.State) (all []string) {
 		return append(all, "Say what it shall be: \"pgflurry migrate up\" prints the commands that fit it.")
 	}
 	if len(state.Joined) > 0 && state.JoinsClosed {
-		all = append(all, "Before another database joins: let each that has joined run \"pgflurry namespace join\" "+
-			"again, then run: pgflurry namespace set --database URL --joins-complete")
+		all = append(all, "Before another database joins: unless this server was only restarted, let each that has "+
+			"joined run \"pgflurry namespace join\" again. Then run: "+
+			"pgflurry namespace set --database URL --joins-complete")
 	}
 	if len(state.Drawers) > 0 {
 		all = append(all, "Take from each listed role the right to set pgflurry's sequences. IDs could come twice.")
