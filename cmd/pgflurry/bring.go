@@ -29,10 +29,10 @@ func bring(cmd *cobra.Command, url string, s migrations.Settings, done func(migr
 			return err
 		}
 	}
-	if err := printState(out, state); err != nil {
+	if err := printState(out, state, url); err != nil {
 		return err
 	}
-	return inPlace(state)
+	return inPlace(state, url)
 }
 
 func printLines(w io.Writer, lines []string) error {

@@ -10,6 +10,7 @@ import (
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/namespace/decide"
+	"pgflurry/internal/session"
 	"pgflurry/migrations"
 	"pgflurry/sqlfuncs"
 )
@@ -200,11 +201,11 @@ func toDo(state migrations.State) (all []string) {
 	return all
 }
 
-// printState writes for people: what the database is, what to do, and the details.
-func printState(w io.Writer, state migrations.State) error {
+// printState writes for people: what the database is, what to do, and the details. url is in the commands.
+func printState(w io.Writer, state migrations.State, url string) error {
 	lines := []string{fmt.Sprintf("Database %q %s", state.Database, whatItIs(state))}
 	for _, sentence := range toDo(state) {
-		lines = append(lines, "to do: "+sentence)
+		lines = append(lines, "to do: "+session.InCommands(sentence, url))
 	}
 	if len(lines) == 1 && state.InPlace() {
 		lines = append(lines, "Nothing is to do.")
@@ -231,8 +232,8 @@ func takeBack(home string) string {
 	return "pgflurry namespace move --database URL" + home + " --no-other-draws"
 }
 
-// inPlace is an error that says what is missing or wrong; nil if everything is in place.
-func inPlace(state migrations.State) error {
+// inPlace is an error that says what is missing or wrong; nil if everything is in place. url is in its commands.
+func inPlace(state migrations.State, url string) error {
 	switch {
 	case state.InPlace():
 		return nil
@@ -245,7 +246,7 @@ func inPlace(state migrations.State) error {
 		err := fmt.Errorf("database %q is closed for good", state.Database)
 		return fault.WithKind(fault.NotInPlace, fault.WithHint(err,
 			"It was closed for another database to take its place. Only if none ever has: "+
-				takeBack(state.Namespace.Home)))
+				session.InCommands(takeBack(state.Namespace.Home), url)))
 	case len(state.LockTables) > 0:
 		return fault.WithKind(fault.NotInPlace, fault.WithHint(
 			fmt.Errorf("locks of the function are no views: %s", strings.Join(state.LockTables, ", ")),

@@ -54,14 +54,15 @@ Exit codes:
 			if err != nil {
 				return connect.Explain(err)
 			}
-			print := printState
 			if asJSON {
-				print = printStateJSON
+				err = printStateJSON(cmd.OutOrStdout(), state)
+			} else {
+				err = printState(cmd.OutOrStdout(), state, url)
 			}
-			if err := print(cmd.OutOrStdout(), state); err != nil {
+			if err != nil {
 				return err
 			}
-			return inPlace(state)
+			return inPlace(state, url)
 		},
 	}
 	databaseFlag(cmd, &url)

@@ -65,7 +65,7 @@ func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 		"the functions could not be compared: no such rights": {Namespace: n, Unchecked: "no such rights"},
 	} {
 		var out bytes.Buffer
-		err := inPlace(state)
+		err := inPlace(state, "")
 		if err == nil || err.Error() != strings.TrimSpace(text) || fault.HintOf(err) == "" {
 			t.Errorf("%v, want %s, with a hint", err, text)
 		}
@@ -76,7 +76,7 @@ func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 	}
 	state := migrations.State{Namespace: n, Left: 60 * 365 * 24 * time.Hour}
 	var out bytes.Buffer
-	if err := inPlace(state); err != nil {
+	if err := inPlace(state, ""); err != nil {
 		t.Errorf("everything is in place: %v", err)
 	}
 	if err := printStateJSON(&out, state); err != nil || !strings.HasPrefix(out.String(), "{\n  \"in_place\": true,") {
@@ -91,7 +91,7 @@ func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
 	for range 2 {
 		var out bytes.Buffer
 		warns := state.Left < namespace.LayoutWarning
-		if err := printState(&out, state); err != nil ||
+		if err := printState(&out, state, ""); err != nil ||
 			strings.Contains(out.String(), "to do: The layout ends on 2093-09-06") != warns {
 			t.Errorf("%v, with %s left it prints\n%s", err, state.Left, out.String())
 		}

@@ -12,6 +12,7 @@ import (
 	"pgflurry/internal/fault"
 	"pgflurry/internal/namespace"
 	"pgflurry/internal/namespace/decide"
+	"pgflurry/internal/session"
 )
 
 // longestCloseWait is the longest pause of close --wait before it looks and reports again.
@@ -66,7 +67,7 @@ left_seconds.
 			if asJSON {
 				return printClosingJSON(cmd.OutOrStdout(), c)
 			}
-			return printClosing(cmd.OutOrStdout(), c)
+			return printClosing(cmd.OutOrStdout(), c, url)
 		},
 	}
 	databaseFlag(cmd, &url)
@@ -115,7 +116,7 @@ func leasesInUse(c decide.Closing) string {
 	return fmt.Sprintf("leases: %d", c.Leases)
 }
 
-func printClosing(w io.Writer, c decide.Closing) error {
+func printClosing(w io.Writer, c decide.Closing, url string) error {
 	text := fmt.Sprintf("database %q is closed since %s, at generation %d: it gives no IDs, segments, counters, "+
 		"tokens or locks any more\n", c.Database, timestamp(*c.Since), c.Generation) +
 		"not closed: sequences of PostgreSQL itself (bigserial, identity columns, offset sequences)\n"
@@ -127,7 +128,7 @@ func printClosing(w io.Writer, c decide.Closing) error {
 	case c.Left > 0:
 		text += fmt.Sprintf("grants of proxies may be in use until %s, for another %v (%s)\n",
 			timestamp(*c.GrantsEnd), wholeSeconds(c.Left), leasesInUse(c))
-		next = "next: pgflurry namespace close --database URL --wait"
+		next = session.InCommands("next: pgflurry namespace close --database URL --wait", url)
 	default:
 		text += "no grant of a proxy can be in use\n"
 	}

@@ -33,6 +33,9 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 			"--certificate-only and --verifier-stdin exclude each other; give one of them",
 			"pgflurry clients add --help",
 		},
+		"namespace separate --database postgres://u@h/d --after-id abc": {
+			`--after-id is "abc"; expected a whole number, such as 100`, "pgflurry namespace separate --help",
+		},
 		"decode --wrong": {"unknown flag: --wrong", "pgflurry decode --help"},
 	} {
 		root := newRoot()

@@ -82,11 +82,14 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 	unknown := scripted.Refusing(t, &pgproto3.ErrorResponse{
 		Severity: "FATAL", Code: "42704", Message: `unrecognized configuration parameter "colour"`,
 	})
+	nobody := scripted.Refusing(t,
+		&pgproto3.ErrorResponse{Severity: "FATAL", Code: "28000", Message: `role "owner" does not exist`})
 	other := scripted.Refusing(t)
 	web := saying(t, "HTTP/1.1 400 Bad Request\r\n\r\n")
 	for address, want := range map[string]struct{ cause, advice string }{
-		wrong:   {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "PGPASSWORD"},
-		missing: {`database "app" does not exist (SQLSTATE 3D000)`, ""},
+		wrong:   {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "The password is wrong"},
+		missing: {`database "app" does not exist (SQLSTATE 3D000)`, "create the database"},
+		nobody:  {`role "owner" does not exist (SQLSTATE 28000)`, "Check the user"},
 		unknown: {`unrecognized configuration parameter "colour" (SQLSTATE 42704)`, "Leave out"},
 		other:   {"the server closed the connection", "Is that PostgreSQL?"},
 		web: {
@@ -102,12 +105,46 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 			err.Error() != says {
 			t.Errorf("%v, want %s", err, says)
 		}
-		if got := fault.HintOf(err); !strings.Contains(got, want.advice) || want.advice == "" && got != "" {
+		if got := fault.HintOf(err); !strings.Contains(got, want.advice) {
 			t.Errorf("%s: the hint is %q, want %q", want.cause, got, want.advice)
 		}
 	}
 	if err := errors.New("something else"); connect.Explain(err) != err {
 		t.Error("an error of another kind has changed")
+	}
+}
+
+func TestAMissingPasswordAndAnUnknownHostAreNamed(t *testing.T) {
+	t.Setenv("PGPASSWORD", "")
+	t.Setenv("PGPASSFILE", "/nowhere")
+	asks := scripted.Refusing(t, &pgproto3.ErrorResponse{
+		Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`,
+	})
+	for host, want := range map[string]struct{ cause, advice string }{
+		asks:           {"no password was given: password authentication failed", "Give the password in PGPASSWORD"},
+		"nohost:1":     {"the host name nohost is not known", "Check the host in the URL"},
+		"speechless:1": {"the name service has no answer for host speechless: i/o timeout", "the name service of this"},
+	} {
+		config, err := pgx.ParseConfig("postgres://owner@" + host + "/app?sslmode=disable")
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.LookupFunc = func(_ context.Context, name string) ([]string, error) {
+			switch name {
+			case "nohost":
+				return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+			case "speechless":
+				return nil, &net.DNSError{Err: "i/o timeout", Name: name, IsTimeout: true}
+			}
+			return []string{name}, nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		_, err = pgx.ConnectConfig(ctx, config)
+		cancel()
+		if err = connect.Explain(err); err == nil || !strings.Contains(err.Error(), want.cause) ||
+			!strings.Contains(fault.HintOf(err), want.advice) {
+			t.Errorf("%s: %v, hint %q; want %s and %q", host, err, fault.HintOf(err), want.cause, want.advice)
+		}
 	}
 }
 

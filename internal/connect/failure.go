@@ -27,6 +27,7 @@ func Explain(err error) error {
 	cause := LastCause(failed)
 	text, advice := cause.Error(), ""
 	var said *pgconn.PgError
+	var unknown *net.DNSError
 	var none noPassword
 	var length *pgproto3.ExceededMaxBodyLenErr
 	switch {
@@ -39,8 +40,23 @@ func Explain(err error) error {
 					"It knows the keywords of libpq, such as sslmode, and its own settings."
 			}
 		}
-		if said.Code == "28P01" { // wrong password
+		switch {
+		case said.Code == "28P01" && failed.Config.Password == "":
+			text = "no password was given: " + text
 			advice = "Give the password in PGPASSWORD, in ~/.pgpass or in the URL."
+		case said.Code == "28P01":
+			advice = "The password is wrong, or the role does not exist. " +
+				"It is taken from the URL, else from PGPASSWORD, else from ~/.pgpass."
+		case said.Code == "28000" && advice == "":
+			advice = "Check the user in the URL. The server's pg_hba.conf says who may log in, from where and how."
+		case said.Code == "3D000" && advice == "":
+			advice = "Check the name at the end of the URL, or create the database. psql -l lists those that exist."
+		}
+	case errors.As(cause, &unknown):
+		text = fmt.Sprintf("the host name %s is not known", unknown.Name)
+		advice = "Check the host in the URL, and the name service of this machine."
+		if !unknown.IsNotFound {
+			text = fmt.Sprintf("the name service has no answer for host %s: %s", unknown.Name, unknown.Err)
 		}
 	case errors.As(cause, &none):
 		advice = none.Hint()

@@ -2,10 +2,12 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,7 +60,7 @@ func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, err
 	}
 	ln, err := open.Listen(context.Background(), network, address)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, address, err)
+		return nil, fmt.Errorf("--%s %s: %w; %s", flag, address, err, whatToDo(err, network))
 	}
 	if open.Control != nil {
 		if err := os.Chmod(address, mode); err != nil {
@@ -67,6 +69,19 @@ func listen(flag string, at config.Address, mode fs.FileMode) (net.Listener, err
 		}
 	}
 	return ln, nil
+}
+
+// whatToDo is what helps where a listener cannot be opened.
+func whatToDo(err error, network string) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission) && network == "unix":
+		return "choose a folder in which this user may make files"
+	case errors.Is(err, fs.ErrPermission):
+		return "choose a port above 1023, or give the program the capability CAP_NET_BIND_SERVICE"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "choose an address of this machine"
+	}
+	return "choose another address, or stop what uses it"
 }
 
 // openListener opens the listener for clients, or takes the one that was handed over. It refuses a proxy in front of

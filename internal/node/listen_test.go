@@ -4,6 +4,7 @@ package node_test
 
 import (
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +29,29 @@ func TestASocketHasTheModeOfPostgreSQLsOrThatOfTheSettings(t *testing.T) {
 		defer ln.Close()
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != expected {
 			t.Errorf("with the mode %v the socket has %v (%v); expected %v", mode, info.Mode(), err, expected)
+		}
+	}
+}
+
+func TestAListenerThatCannotBeOpenedSaysWhatHelps(t *testing.T) {
+	t.Parallel()
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for address, says := range map[string]string{
+		held.Addr().String(): "or stop what uses it", "192.0.2.1:0": "choose an address of this machine",
+	} {
+		_, err := node.Listen(config.Address{Network: "tcp", Address: address}, 0)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", address, err, says)
+		}
+	}
+	denied := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}
+	for network, says := range map[string]string{"tcp": "a port above 1023", "unix": "a folder in which"} {
+		if got := node.WhatToDo(denied, network); !strings.Contains(got, says) || strings.Contains(got, "stop") {
+			t.Errorf("%s: %s, want %q", network, got, says)
 		}
 	}
 }

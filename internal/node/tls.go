@@ -20,7 +20,8 @@ func applyTLS(s config.Settings, p *proxy.Rules) {
 func warnOfExpired(s config.Settings, log *slog.Logger) {
 	warn := func(file string, until time.Time) {
 		if time.Now().After(until) {
-			log.Warn("a certificate has expired", "file", file, "until", until)
+			log.Warn("a certificate has expired", "file", file, "until", until,
+				"hint", "Put a new one into the same file, then send SIGHUP.")
 		}
 	}
 	if client := s.Keys.Client; client != nil {

@@ -61,17 +61,24 @@ func (p Provider) String() string {
 	return p.Binaries.String()
 }
 
-// findDocker checks that a Docker server answers within 2 s.
+// dockerPatience is how long a Docker server may take to say its version.
+const dockerPatience = 2 * time.Second
+
+// findDocker checks that a Docker server answers.
 func findDocker(ctx context.Context, image string) (Docker, error) {
 	cli, err := exec.LookPath("docker")
 	if err != nil {
 		return Docker{}, errors.New("there is no docker command on PATH either")
 	}
 	docker := Docker{CLI: cli, Image: image}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, dockerPatience)
 	defer cancel()
-	if out, err := docker.run(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
-		return Docker{}, fmt.Errorf("Docker does not answer: %w %s", err, firstLine(out))
+	out, err := docker.run(ctx, "version", "--format", "{{.Server.Version}}")
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return Docker{}, fmt.Errorf("Docker does not answer within %v; is its service running?", dockerPatience)
+	case err != nil:
+		return Docker{}, fmt.Errorf("Docker does not answer (%w); %s", err, firstLine(out))
 	}
 	return docker, nil
 }

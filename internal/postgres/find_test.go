@@ -113,6 +113,23 @@ func TestNamedFolderIsNotReplacedByDocker(t *testing.T) {
 	}
 }
 
+func TestADockerThatHangsOrFailsIsNamedInOneSentence(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for script, want := range map[string]string{
+		"exec tail -f /dev/null": "Docker does not answer within 2s; is its service running?",
+		"exit 3":                 "Docker does not answer (exit status 3); it said nothing",
+		"echo no daemon; exit 1": "Docker does not answer (exit status 1); it said: no daemon",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := findDocker(t.Context(), DefaultImage); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", script, err, want)
+		}
+	}
+}
+
 func TestLocateSaysThatDockerIsNotThereEither(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := findDocker(context.Background(), DefaultImage)

@@ -25,6 +25,12 @@ func givenAs(text string) given {
 	return given{u}
 }
 
+// InCommands replaces the URL of the commands in a text with that of the operator, without a password. Text that is no
+// URL stays a placeholder, because it may hold one.
+func InCommands(text, url string) string {
+	return strings.ReplaceAll(text, "--database URL", "--database "+givenAs(url).Or("URL"))
+}
+
 // At returns that of a database at an address, host:port/name.
 func (g given) At(address string) given {
 	host, name, found := strings.Cut(address, "/")

@@ -24,3 +24,16 @@ func TestACommandThatIsPrintedNamesTheDatabaseThatItSaysAndNoPassword(t *testing
 		}
 	}
 }
+
+func TestCommandsHaveTheOperatorsURLWithoutItsPassword(t *testing.T) {
+	const text = "Run: pgflurry migrate up --database URL --home HOME"
+	for url, want := range map[string]string{
+		"postgres://me:s3@db/app?password=x": "Run: pgflurry migrate up --database postgres://me@db/app --home HOME",
+		"host=db password=s3cret":            text,
+		"":                                   text,
+	} {
+		if got := InCommands(text, url); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}

@@ -23,13 +23,18 @@ func TestCloseEndsAllIDsAndWaitsForTheGrantsOfProxies(t *testing.T) {
 	}
 	for _, text := range []string{
 		"is closed since ", "at generation " + generation() + ":", "not closed: sequences of PostgreSQL itself",
-		"grants of proxies may be in use until ", "(leases: 1)", "next: pgflurry namespace close --database URL --wait",
+		"grants of proxies may be in use until ", "(leases: 1)", "next: pgflurry namespace close --database",
 	} {
 		if !strings.Contains(closed.out, text) {
 			t.Errorf("close does not say %q:\n%s", text, closed.out)
 		}
 	}
 	server.Refused(t, conn, "SNF04", "SELECT next_snowflake()")
+	status := run(t, "migrate", "status", "--database", url)
+	if said := closed.out + status.errs; strings.Count(said, "--database 'postgres:") != 2 ||
+		strings.Contains(said, "--database URL") {
+		t.Errorf("the commands to come are not those of this database:\n%s", said)
+	}
 
 	p := program.Start(t, "namespace", "close", "--wait", "--database", url)
 	p.Line("closed; waiting ", "(leases: 1)")

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,6 +53,15 @@ func TestTheStatementsOfThePageAboutLeavingLeaveNothingButTheRows(t *testing.T) 
 	const rows = `SELECT string_agg(id::text, ' ' ORDER BY id)
 		FROM (SELECT id FROM item UNION ALL SELECT id FROM note) AS k`
 	const made = "SELECT string_agg(made::text, ' ' ORDER BY id) FROM recent"
+	server.Do(t, conn, `CREATE TABLE event (id bigint NOT NULL DEFAULT next_snowflake()) PARTITION BY RANGE (id);
+		CREATE TABLE event_rest PARTITION OF event DEFAULT`)
+	listed := deeds.Blocks(t, "../../docs/leaving.md", "sql")[0]
+	const all = "SELECT string_agg(x::text, ' ' ORDER BY x::text) FROM (%s) AS x"
+	got := server.Value[string](t, conn, fmt.Sprintf(all, strings.TrimRight(strings.TrimSpace(listed), ";")))
+	if got != "(event,id) (item,id) (note,id)" {
+		t.Errorf("the page lists %s", got)
+	}
+	server.Do(t, conn, "DROP TABLE event")
 	before, times := server.Value[string](t, conn, rows), server.Value[string](t, conn, made)
 	for _, block := range deeds.Blocks(t, "../../docs/leaving.md", "sql") {
 		server.Do(t, conn, block)

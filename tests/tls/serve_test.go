@@ -210,7 +210,8 @@ func TestServeWarnsOfAHopelessConfiguration(t *testing.T) {
 	p, _ := serve(t, direct, "--client-tls-cert", cert, "--client-tls-key", key, "--upstream-tls", "require",
 		"--upstream-tls-cert", expired, "--upstream-tls-key", expiredKey)
 	for _, line := range []string{
-		"TLS on both sides", "a certificate has expired", "lets in whoever reaches the proxy",
+		"TLS on both sides", `hint="Put a new one into the same file, then send SIGHUP."`,
+		"lets in whoever reaches the proxy",
 	} {
 		p.Line("level=WARN", line)
 	}

@@ -115,7 +115,7 @@ func expected(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
 	case "bool":
 		return "true or false"
-	case "int":
+	case "int", "int64":
 		return "a whole number, such as 100"
 	case "duration":
 		return "a duration, such as 60s or 5m"

@@ -204,20 +204,25 @@ func (s Settings) Shares(layout generator.Layout) (workers int, foreign namespac
 	}
 	left := namespace.Ranges{namespace.WorkersOf(layout, s.Region)}.Without(foreign).Size()
 	if max(1, workers) >= left {
+		advice := "Ask for fewer, or choose a layout with more worker bits."
 		of := fmt.Sprintf("layout %s", layout)
 		if s.Region != nil {
 			of = fmt.Sprintf("region %d of layout %s", *s.Region, layout)
 		}
 		if len(foreign) > 0 {
 			of += fmt.Sprintf(", without the foreign workers %v,", foreign)
+			advice = "Name fewer foreign workers, or choose a layout with more worker bits."
 		}
-		advice := "Ask for fewer, or choose a layout with more worker bits."
 		if s.Space != nil {
 			advice = "The fingerprint fixes both. Choose the number of another region, which has more workers left."
 		}
+		if workers == 0 {
+			return 0, nil, session.Refuse(advice, "%s has %d workers left, and at least 2 are needed: "+
+				"one for a database, and one for a proxy", of, left)
+		}
 		return 0, nil, session.Refuse(advice,
 			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
-				"left for a proxy", max(1, workers), of, left)
+				"left for a proxy", workers, of, left)
 	}
 	if workers == 0 {
 		workers = max(1, min(16, left/4))

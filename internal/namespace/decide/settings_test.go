@@ -1,10 +1,13 @@
 package decide
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/internal/fault"
+	"pgflurry/internal/namespace"
 )
 
 func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
@@ -22,6 +25,15 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	got, err = Settings{Unit: time.Second}.WantedLayout(present)
 	if err != nil || got.Full() != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
 		t.Errorf("unit asked for: %s, %v", got.Full(), err)
+	}
+}
+
+func TestForeignWorkersThatLeaveNoneAreNamedWithWhatIsNeeded(t *testing.T) {
+	_, _, err := Settings{Foreign: &namespace.Ranges{{Highest: 1022}}}.Shares(generator.DefaultLayout())
+	const want = "layout 41/0/10/12, without the foreign workers 0 to 1022, has 1 workers left, " +
+		"and at least 2 are needed: one for a database, and one for a proxy"
+	if err == nil || err.Error() != want || !strings.HasPrefix(fault.HintOf(err), "Name fewer foreign workers") {
+		t.Errorf("%v, hint %q; want %s", err, fault.HintOf(err), want)
 	}
 }
 
