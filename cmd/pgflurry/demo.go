@@ -18,8 +18,8 @@ func newDemo() *cobra.Command {
 		Short: "Start everything on this machine and draw the first IDs",
 		Long: `demo needs a PostgreSQL 15 or newer and nothing else. It takes the server of --postgres. Without that
 flag it starts a private server: from binaries on this machine or, if there are none, from a Docker
-image. It migrates, starts the proxy and draws a few IDs through it. Then it prints a line to paste
-into a shell, and the address of a status page.
+image. It migrates, starts the proxy and draws a few IDs through it. It prints a line for each step,
+then a line to paste into a shell, and the address of a status page.
 
 With --postgres it migrates that database for good: schema pgflurry and the functions stay when the
 demo ends. "pgflurry migrate down" removes them.
@@ -50,7 +50,8 @@ data folder stays, and the next run uses it again.`,
 	f.StringVar(&s.Admin, "admin-listen", defaultAdmin,
 		"address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket; empty for none")
 	f.StringVar(&s.Data, "data", "",
-		"folder for the private server's data, made if absent (default pgflurry-data in this folder)")
+		"folder for the private server's data, made if absent (default pgflurry-data in this folder; as root "+
+			"/var/lib/pgflurry-data, where the server's user cannot enter this folder)")
 	f.StringVar(&s.Postgres, "postgres", "", "connection string of a database to use instead of a private server")
 	f.StringVar(&s.Bin, "bin", "",
 		"folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")

@@ -65,6 +65,7 @@ func Run(ctx context.Context, s Settings, out io.Writer, log *slog.Logger) (err 
 		defer os.RemoveAll(folder)
 		s.Listen = filepath.Join(folder, ".s.PGSQL.6532")
 	}
+	fmt.Fprintln(out, "starting the proxy, and leasing a worker for it")
 	return s.runNode(ctx, server, out, log)
 }
 

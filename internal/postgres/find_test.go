@@ -91,6 +91,11 @@ func TestInstallCommandFitsTheMachine(t *testing.T) {
 		{"linux", "ID=debian\nVERSION_ID=\"12\"\n", true, "apt-get install postgresql"},
 		{"linux", "NAME=Mint\nID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", false, "sudo apt-get install postgresql"},
 		{"linux", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", false, "sudo dnf install postgresql-server"},
+		{
+			"linux", "ID=\"rhel\"\nID_LIKE=\"fedora\"\nPLATFORM_ID=\"platform:el9\"\n", true,
+			"dnf module install postgresql:15/server",
+		},
+		{"linux", "ID=arch\n", false, "sudo pacman -S postgresql"},
 		{"linux", "ID=alpine\n", true, "apk add postgresql"},
 		{"darwin", "", false, "brew install postgresql@17"},
 		{"linux", "", true, "apt-get install postgresql (Debian, Ubuntu), " +

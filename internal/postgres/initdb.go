@@ -53,7 +53,7 @@ func makeParents(data string) error {
 
 // create runs initdb in a folder beside it and renames the result. So an interrupted run leaves no half-made cluster.
 func create(ctx context.Context, s Settings, who account) error {
-	s.Progress("making a PostgreSQL " + s.Binaries.Version + " cluster in " + s.Data)
+	s.Progress("making a PostgreSQL " + s.Binaries.Version + " cluster in " + s.Data + "; that takes some seconds")
 	half := s.Data + ".new"
 	// We hold the lock of the data folder, so a folder of this name is from a dead run.
 	if err := os.RemoveAll(half); err != nil {

@@ -30,7 +30,8 @@ func (e *notFoundError) Error() string {
 // Hint is the command that installs PostgreSQL on this machine.
 func (e *notFoundError) Hint() string {
 	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the hint is general
-	return fmt.Sprintf("Install it with \"%s\", or name its folder, or start Docker.",
+	return fmt.Sprintf("Install it with \"%s\", or name its folder, or start Docker. "+
+		"Where that is too old, https://www.postgresql.org/download has newer ones.",
 		installCommand(runtime.GOOS, string(release), os.Getuid() == 0))
 }
 
@@ -47,10 +48,15 @@ func installCommand(goos, release string, root bool) string {
 		return "brew install postgresql@17"
 	}
 	for _, id := range distributions(release) {
-		if command, ok := installers[id]; ok && root {
+		command, ok := installers[id]
+		if strings.Contains(release, "platform:el8") || strings.Contains(release, "platform:el9") {
+			command = "dnf module install postgresql:15/server" // postgresql-server is 10 or 13 there
+		}
+		if ok && !root {
+			command = "sudo " + command
+		}
+		if ok {
 			return command
-		} else if ok {
-			return "sudo " + command
 		}
 	}
 	return "apt-get install postgresql (Debian, Ubuntu), " +

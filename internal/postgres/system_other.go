@@ -17,7 +17,8 @@ func (unsupportedError) Error() string {
 
 // Hint says what to do instead.
 func (unsupportedError) Hint() string {
-	return "Start a PostgreSQL server, and give its URL: --postgres postgres://user@host:port/name."
+	return "Install PostgreSQL from https://www.postgresql.org/download, or start it in Docker. Then give its URL: " +
+		"--postgres postgres://user@host:port/name."
 }
 
 // checkSystem fails: locks, process groups and owners of files exist on Unix only. The functions below are never

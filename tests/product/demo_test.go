@@ -22,6 +22,16 @@ import (
 
 func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	d := launch(t, filepath.Join(server.PublicDir(t), "data")).ready()
+	said := d.Output()
+	for _, step := range []string{
+		"data folder", "making a PostgreSQL", "starting PostgreSQL", "installing pgflurry", "starting the proxy",
+		"First IDs",
+	} {
+		var found bool
+		if _, said, found = strings.Cut(said, step); !found {
+			t.Errorf("the demo prints no step %q in its place:\n%s", step, d.Output())
+		}
+	}
 	ids := d.printed(t)
 	if len(ids) != 4 {
 		t.Errorf("the demo's proof has %d IDs, expected 4:\n%s", len(ids), d.Output())
