@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	network "k8s.io/api/networking/v1"
@@ -32,6 +33,7 @@ type objects struct {
 	job        batch.Job
 	network    network.NetworkPolicy
 	monitor    podMonitor
+	scaler     autoscaling.HorizontalPodAutoscaler
 }
 
 // podMonitor has the fields of the operator's type that are used here.
@@ -64,6 +66,7 @@ func build(t *testing.T, name string) (o objects) {
 			"apps/v1 Deployment": &o.deployment, "v1 Service": &o.service,
 			"policy/v1 PodDisruptionBudget": &o.budget, "batch/v1 Job": &o.job,
 			"networking.k8s.io/v1 NetworkPolicy": &o.network, "monitoring.coreos.com/v1 PodMonitor": &o.monitor,
+			"autoscaling/v2 HorizontalPodAutoscaler": &o.scaler,
 		}[resource.GetApiVersion()+" "+resource.GetKind()]
 		if into == nil {
 			t.Fatalf("%s makes a %s, which this test does not know", name, resource.GetKind())
@@ -185,6 +188,59 @@ func TestMonitorAndNetworkPolicyMeanTheProxiesAndTheirPorts(t *testing.T) {
 	}
 }
 
+func TestAProxyReachesNamesAndPostgreSQLAndNothingElse(t *testing.T) {
+	o := build(t, "guarded")
+	_, upstream, _ := strings.Cut(variable(t, proxies(o.deployment.Spec.Template.Spec)[0], "PGFLURRY_UPSTREAM"), ":")
+	var ports []string
+	for _, rule := range o.network.Spec.Egress {
+		for _, p := range rule.Ports {
+			ports = append(ports, p.Port.String())
+			if (len(rule.To) == 0) != (p.Port.String() == upstream) {
+				t.Errorf("port %v is open to %+v", p.Port, rule.To)
+			}
+		}
+	}
+	if got := strings.Join(ports, " "); got != "53 53 "+upstream || len(o.network.Spec.PolicyTypes) != 2 {
+		t.Errorf("open are the ports %s, in the directions %v", got, o.network.Spec.PolicyTypes)
+	}
+}
+
+// worst is how many workers a pod can hold: its own, and those of five crashes in the three minutes that each rests.
+const worst = 6
+
+func TestTheAutoscalerStaysWithinTheWorkersAndOwnsTheReplicas(t *testing.T) {
+	o := build(t, "scaled")
+	spec := o.scaler.Spec
+	if spec.ScaleTargetRef.Kind != "Deployment" || spec.ScaleTargetRef.Name != o.deployment.Name {
+		t.Errorf("it scales %+v, and not %s", spec.ScaleTargetRef, o.deployment.Name)
+	}
+	if o.deployment.Spec.Replicas != nil {
+		t.Errorf("the deployment asks for %d replicas, too", *o.deployment.Spec.Replicas)
+	}
+	if *spec.MinReplicas < 2 || *spec.MinReplicas > spec.MaxReplicas || spec.MaxReplicas*worst > 1008 {
+		t.Errorf("%d to %d replicas", *spec.MinReplicas, spec.MaxReplicas)
+	}
+	pods := spec.Metrics[0].Pods
+	if pods.Metric.Name != "pgflurry_sessions" || pods.Target.Type != autoscaling.AverageValueMetricType ||
+		pods.Target.AverageValue.IsZero() {
+		t.Errorf("it looks at %+v", pods)
+	}
+	if down := spec.Behavior.ScaleDown; len(down.Policies) != 1 || down.Policies[0].Value != 1 {
+		t.Errorf("several proxies may end at once: %+v", down)
+	}
+}
+
+func TestAProbeOutlastsABusySecond(t *testing.T) {
+	for _, name := range []string{"base", "example", "ids"} {
+		c := proxies(build(t, name).deployment.Spec.Template.Spec)[0]
+		for _, probe := range []*core.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+			if probe != nil && probe.TimeoutSeconds < 3 {
+				t.Errorf("%s: a probe fails after %d s", name, probe.TimeoutSeconds)
+			}
+		}
+	}
+}
+
 func TestAProxyOfTheIDDatabaseAloneIsReadyByWhatItsClientsNeed(t *testing.T) {
 	c := proxies(build(t, "ids").deployment.Spec.Template.Spec)[0]
 	if got := c.ReadinessProbe.HTTPGet.Path; got != "/readyz/id-database" {
@@ -195,7 +251,7 @@ func TestAProxyOfTheIDDatabaseAloneIsReadyByWhatItsClientsNeed(t *testing.T) {
 	}
 }
 
-func TestAProxyIsNotRootWritesNowhereAndHasLimits(t *testing.T) {
+func TestAProxyIsNotRootWritesNowhereAndHasNoLimitButThatOfMemory(t *testing.T) {
 	for _, name := range []string{"base", "example"} {
 		pod := build(t, name).deployment.Spec.Template.Spec
 		found := proxies(pod)
@@ -212,8 +268,9 @@ func TestAProxyIsNotRootWritesNowhereAndHasLimits(t *testing.T) {
 			len(c.SecurityContext.Capabilities.Drop) != 1 {
 			t.Errorf("%s: the proxy may do more than it needs: %+v", name, c.SecurityContext)
 		}
-		if c.Resources.Limits.Cpu().IsZero() || c.Resources.Limits.Memory().IsZero() {
-			t.Errorf("%s: the proxy has no limits", name)
+		if limits := c.Resources.Limits; limits.Memory().IsZero() || !limits.Cpu().IsZero() ||
+			c.Resources.Requests.Cpu().IsZero() {
+			t.Errorf("%s: the proxy has %+v", name, c.Resources)
 		}
 		if token := pod.AutomountServiceAccountToken; token == nil || *token {
 			t.Errorf("%s: the pod gets a token of the cluster", name)
