@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,10 +37,6 @@ func bring(cmd *cobra.Command, url string, s migrations.Settings, done func(migr
 }
 
 func printLines(w io.Writer, lines []string) error {
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := io.WriteString(w, strings.Join(append(lines, ""), "\n"))
+	return err
 }

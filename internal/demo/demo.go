@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pgflurry/internal/config"
@@ -104,7 +105,8 @@ func (s Settings) runNode(ctx context.Context, server *server, out io.Writer, lo
 	defer cancel()
 	given := config.Given{
 		Settings: config.Settings{
-			Name: s.node(), Window: 60 * time.Second, DrainTimeout: drain, Version: s.Version,
+			Name:   strings.TrimPrefix(s.Host+"-demo", "-"),
+			Window: 60 * time.Second, DrainTimeout: drain, Version: s.Version,
 			Log: log, LinesLost: s.LinesLost,
 		},
 		Listen: s.Listen, Upstream: server.upstream, LeaseDatabase: server.url, AdminListen: s.freeAdmin(),
@@ -155,12 +157,4 @@ func waitTelling(ctx context.Context, ended <-chan error, out io.Writer) error {
 		fmt.Fprintf(out, "\nwaiting up to %v for open transactions; Ctrl-C again ends at once\n", drain)
 	}
 	return <-ended
-}
-
-// node is the name of a demo's node.
-func (s Settings) node() string {
-	if s.Host != "" {
-		return s.Host + "-demo"
-	}
-	return "demo"
 }

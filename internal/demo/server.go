@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"pgflurry/internal/connect"
 	"pgflurry/internal/postgres"
@@ -104,16 +103,8 @@ func useServer(ctx context.Context, url string, out io.Writer) (*server, error) 
 		upstream = filepath.Join(config.Host, ".s.PGSQL."+strconv.Itoa(int(config.Port)))
 	}
 	fmt.Fprintf(out, "using database %q on %s: schema pgflurry and its functions are made there, and stay\n"+
-		"(to remove them: pgflurry migrate down --database URL)\n", database(config), upstream)
+		"(to remove them: pgflurry migrate down --database URL)\n", cmp.Or(config.Database, config.User), upstream)
 	return &server{url: url, upstream: upstream}, nil
-}
-
-// database is the name of the database in a connection string.
-func database(config *pgx.ConnConfig) string {
-	if config.Database == "" {
-		return config.User // PostgreSQL's default, too
-	}
-	return config.Database
 }
 
 // folder is --data, or by default pgflurry-data in the working directory. As root the server runs as another user, who

@@ -53,7 +53,10 @@ func Find(dir string) (Binaries, error) {
 }
 
 func findIn(places []string, named bool) (Binaries, error) {
-	missing := &notFoundError{looked: lookedIn(places, named)}
+	missing := &notFoundError{looked: places}
+	if !named { // PATH is one place for people, not thirty
+		missing.looked = append([]string{"PATH"}, packaged...)
+	}
 	var best Binaries
 	for _, dir := range folders(places) {
 		found, err := inspect(dir)

@@ -78,11 +78,3 @@ func distributions(release string) []string {
 	}
 	return append(id, like...)
 }
-
-// lookedIn lists the places for people. PATH is one place, not thirty.
-func lookedIn(places []string, named bool) []string {
-	if named {
-		return places
-	}
-	return append([]string{"PATH"}, packaged...)
-}
