@@ -44,6 +44,18 @@ func fine(d time.Duration) string {
 	return sign + lasting(d)
 }
 
+// relative says how far a time is from now.
+func relative(now, then time.Time) string {
+	switch ahead := then.Sub(now); {
+	case ahead.Abs() < time.Second:
+		return "just now"
+	case ahead > 0:
+		return "in " + lasting(ahead)
+	default:
+		return lasting(-ahead) + " ago"
+	}
+}
+
 // beside compares a clock, which is ahead by d, with another one.
 func beside(d time.Duration) string {
 	switch short := fine(max(d, -d)); {

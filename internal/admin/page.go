@@ -6,6 +6,8 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +33,7 @@ const askedAtOnce = 1
 type page struct {
 	node      Node
 	state     *report.Recent[report.State]
-	latest    *report.Recent[view]              // as for the first page
-	shared    map[string]*report.Recent[result] // templates that are the same for all who ask
+	latest    *report.Recent[view] // as for the first page
 	samples   samples
 	templates *template.Template
 	rendering sync.Mutex
@@ -41,11 +42,11 @@ type page struct {
 }
 
 func newPage(node Node, state *report.Recent[report.State]) *page {
+	marked := marker()
 	functions := template.FuncMap{
-		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
-		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
-		"beside":   beside,
-		"given":    given,
+		"lasting": lasting, "fine": fine, "count": grouped[int], "total": grouped[int64], "relative": relative,
+		"marked": marked, "worth": worth, "beside": beside, "given": given,
+		"instant":  func(t time.Time) template.HTML { return marked(instant(t)) },
 		"known":    func(t time.Time) bool { return !t.IsZero() },
 		"withNoun": withNoun[int], "withNouns": withNoun[int64],
 	}
@@ -57,21 +58,15 @@ func newPage(node Node, state *report.Recent[report.State]) *page {
 		patience:  3 * time.Second,
 	}
 	p.latest = report.NewRecent(time.Second, p.newView)
-	p.shared = make(map[string]*report.Recent[result])
-	for _, name := range []string{"whole", "parts"} {
-		p.shared[name] = report.NewRecent(time.Second, func() result { return p.render(name, p.newView()) })
-	}
 	return p
 }
 
 // register adds the page to a mux.
 func (p *page) register(mux *http.ServeMux) {
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
-		p.shared["whole"].Get().write(w, http.StatusOK)
-	})
-	mux.HandleFunc("/fragment", func(w http.ResponseWriter, _ *http.Request) {
-		p.shared["parts"].Get().write(w, http.StatusOK)
-	})
+	for path, name := range map[string]string{"/{$}": "whole", "/fragment": "parts"} {
+		shared := report.NewRecent(time.Second, func() result { return p.render(name, p.newView()) }) // by all who ask
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { shared.Get().write(w, http.StatusOK) })
+	}
 	mux.HandleFunc("/worker/{number}", p.worker)
 	mux.HandleFunc("/worker", p.worker) // from the form
 	mux.HandleFunc("/workers", p.block)
@@ -107,8 +102,6 @@ type view struct {
 	Title    string // empty on the first page
 	Sentence string
 	Standing string
-	Key      string // changes when a screen reader has to announce it
-	Share    int    // of the window that is left, in percent
 	Warnings []Warning
 	Map      workerMap
 	Charts   []chart
@@ -118,6 +111,21 @@ type view struct {
 	Decoder  decoder
 	Open     int   // sessions with PostgreSQL
 	Given    int64 // IDs
+}
+
+// marker returns a function that writes a text as HTML. The script adds the reader's time to what is marked as an
+// instant, which is in UTC. A host's name with two dots or more breaks only after a dot.
+func marker() func(text string) template.HTML {
+	marks := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|[A-Za-z][\w-]*(?:\.[\w-]+){2,}(?::\d+)?`)
+	return func(text string) template.HTML {
+		return template.HTML(marks.ReplaceAllStringFunc(template.HTMLEscapeString(text), func(found string) string {
+			if _, err := time.Parse(time.RFC3339, found); err == nil {
+				return "<time>" + found + "</time>"
+			}
+			const end, next = "</span>", `<span class="label">`
+			return next + strings.ReplaceAll(found, ".", "."+end+next) + end
+		}))
+	}
 }
 
 // given is what calls to a database get now: what it permits, or "no_ids" if there are none to give.
@@ -137,24 +145,23 @@ func (p *page) view() view { return p.latest.Get() }
 func (p *page) newView() view {
 	s := p.state.Anew()
 	v := view{
-		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
-		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.Past()),
+		State: s, Standing: standing(s), Warnings: Warnings(s),
+		Map:    newWorkerMap(s, s.Namespace.Lowest, s.Namespace.Past()),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: relayed(s),
 		Given: s.Answers.IDs + s.IDDatabase.IDs,
 	}
-	if v.Standing == "good" && len(v.Warnings) > 0 && v.Warnings[0].Severe {
-		v.Standing = "ending"
+	rate := ""
+	if len(v.Charts[0].Line) > 0 {
+		rate = ", " + v.Charts[0].Now + " a second"
 	}
-	v.Key = stateKey(s, v.Warnings)
+	v.Sentence = headline(s, rate)
+	if v.Standing == "good" && len(v.Warnings) > 0 && v.Warnings[0].Severe {
+		v.Standing = "partly"
+	}
 	if more := len(v.Tags) - mostSegments; more > 0 {
 		v.Tags, v.Unlisted = v.Tags[:mostSegments], grouped(more)
 	}
 	return v
-}
-
-// show renders a template and writes it, whole or not at all.
-func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
-	p.render(name, v).write(w, status)
 }
 
 // result is a template with its data, or why there is none.

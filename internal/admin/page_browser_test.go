@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -107,16 +108,31 @@ func TestEachStateFitsAWideAndANarrowScreenInLightAndInDark(t *testing.T) {
 					t.Errorf("%s%s: %s is wider than its place", name, look, table)
 				}
 			}
+			tab.Picture(name + look)
+			if least := leastCell(tab); least < 24 {
+				t.Errorf("%s%s: a cell of the map is %.1f pixels small; a finger needs 24", name, look, least)
+			}
 			for _, pair := range tooFaint(tab) {
 				t.Errorf("%s%s: %s", name, look, pair)
 			}
-			tab.Picture(name + look)
+			if wide := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); wide > width {
+				t.Errorf("%s%s with its workers is %d pixels wide on a screen of %d", name, look, wide, width)
+			}
 			tab.Close()
 			if !volume.Full() {
 				break // any of the four
 			}
 		}
 	}
+}
+
+// leastCell opens the workers and returns the least width or height of a cell. Without a map it returns 24.
+func leastCell(tab *browser.Tab) float64 {
+	return browser.Evaluate[float64](tab, `(() => {
+		document.querySelector("#workers").open = true;
+		const boxes = [...document.querySelectorAll(".map .cell")].map((cell) => cell.getBoundingClientRect());
+		return Math.min(24, ...boxes.flatMap((box) => [box.width, box.height]));
+	})()`)
 }
 
 // tooFaint finds texts with a contrast below 4.5 to 1. The dots of free workers are exempt.
@@ -149,12 +165,12 @@ func TestThePageKeepsItselfUpToDateAndTellsAListenerOnlyWhatIsNew(t *testing.T) 
 	node := &scripted{state: healthy()}
 	tab := browser.Start(t).Open(shown(t, node), browser.View{})
 	node.become(changed(func(s *report.State) { s.Lease.Reserve = 48 * time.Second }))
-	tab.Await(`document.querySelector("#sentence").textContent.includes("IDs for 48 s")`)
+	tab.Await(`document.querySelector("#part-state").textContent.includes("IDs would go on for 48 s")`)
 	if said := browser.Evaluate[string](tab, `document.querySelector("[role=status]").textContent`); said != "" {
 		t.Errorf("a listener hears of each second: %q", said)
 	}
 	node.become(changed(faults()["reserve"]))
-	tab.Await(`document.querySelector("[role=status]").textContent.endsWith("PostgreSQL. 1 warning")`)
+	tab.Await(`document.querySelector("[role=status]").textContent.endsWith("acknowledge. 1 warning")`)
 	tab.Await(`document.querySelector("[data-kind=reserve] code").textContent.startsWith("pgflurry migrate status")`)
 	speak := `document.querySelectorAll("[aria-live], [role=status], [role=alert]").length`
 	if n := browser.Evaluate[int](tab, speak); n != 1 {
@@ -170,7 +186,12 @@ func TestAPageWhoseProxyHasEndedSaysThatItIsOld(t *testing.T) {
 	end()
 	tab.Await(`document.body.classList.contains("stale")`)
 	tab.Await(`document.querySelector("[role=status]").textContent.includes("does not answer")`)
+	tab.Await(`/no answer: as of \d+ s ago/.test(document.querySelector("#age").textContent)`)
+	tab.Picture("ended")
 }
+
+// unfold opens the workers.
+func unfold(tab *browser.Tab) { tab.Run(chromedp.Click("#workers > summary", chromedp.ByQuery)) }
 
 func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
 	node := &scripted{state: healthy(), history: map[int][]report.Tenure{
@@ -178,6 +199,7 @@ func TestAClickOnAWorkerShowsItInPlace(t *testing.T) {
 	}}
 	page := shown(t, node)
 	tab := browser.Start(t).Open(page, browser.View{})
+	unfold(tab)
 	tab.Run(chromedp.Click(`.map a[href="/worker/137"]`, chromedp.ByQuery))
 	tab.Await(`document.querySelector("#detail h2")?.textContent.includes("Worker 137")`)
 	if text := tab.Text("#detail"); !strings.Contains(text, "former") || !strings.Contains(text, "52 s ahead") {
@@ -198,17 +220,18 @@ func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
 	if n := browser.Evaluate[int](tab, `document.querySelectorAll('.map a:not([tabindex="-1"])').length`); n != 1 {
 		t.Errorf("the tabulator stops %d times in the map", n)
 	}
+	unfold(tab)
 	tab.Run(chromedp.Focus(`.map a[href="/worker/137"]`, chromedp.ByQuery))
 	at := `document.activeElement.getAttribute("href")`
 	for _, step := range []struct{ key, want string }{
 		{kb.ArrowRight, "/worker/138"},
-		{kb.ArrowDown, "/worker/202"},
+		{kb.ArrowDown, "/worker/182"},
 		{kb.ArrowUp, "/worker/138"},
 		{kb.ArrowLeft, "/worker/137"},
 		{kb.End, "/worker/1023"},
 		{kb.Home, "/worker/0"},
 		{kb.ArrowLeft, "/worker/0"},
-		{kb.ArrowDown, "/worker/64"},
+		{kb.ArrowDown, "/worker/44"},
 	} {
 		tab.Run(chromedp.KeyEvent(step.key))
 		if got := browser.Evaluate[string](tab, at); got != step.want {
@@ -218,18 +241,18 @@ func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
 	// The new map replaces the old one, and the focus stays.
 	node.become(changed(func(s *report.State) { s.Workers.Rows = slices.Clone(s.Workers.Rows[:20]) }))
 	tab.Await(`document.querySelectorAll("#part-map .map .held").length < 20`)
-	if got := browser.Evaluate[string](tab, at); got != "/worker/64" {
+	if got := browser.Evaluate[string](tab, at); got != "/worker/44" {
 		t.Errorf("after the map was replaced the focus is at %s", got)
 	}
 	stop := `
 		[...document.querySelectorAll('#part-map a:not([tabindex="-1"])')].map((a) => a.getAttribute("href")).join()`
-	if got := browser.Evaluate[string](tab, stop); got != "/worker/64" {
+	if got := browser.Evaluate[string](tab, stop); got != "/worker/44" {
 		t.Errorf("after the map was replaced the tabulator stops at %s", got)
 	}
 	tab.Run(chromedp.KeyEvent(kb.Enter))
-	tab.Await(`document.querySelector("#detail h2")?.textContent.includes("Worker 64")`)
+	tab.Await(`document.querySelector("#detail h2")?.textContent.includes("Worker 44")`)
 	tab.Run(chromedp.KeyEvent(kb.Escape))
-	tab.Await(at + ` === "/worker/64"`)
+	tab.Await(at + ` === "/worker/44"`)
 }
 
 func TestAMapOf65536WorkersShowsABlockInPlaceAndAWorkerFromThere(t *testing.T) {
@@ -237,6 +260,7 @@ func TestAMapOf65536WorkersShowsABlockInPlaceAndAWorkerFromThere(t *testing.T) {
 	if n := browser.Evaluate[int](tab, `document.querySelectorAll("#part-map .map a").length`); n != 1024 {
 		t.Errorf("the map has %d cells", n)
 	}
+	unfold(tab)
 	tab.Run(chromedp.Click(`a[href="/workers?from=768"]`, chromedp.ByQuery))
 	tab.Await(`document.querySelectorAll("#detail .map a").length === 64`)
 	tab.Picture("block")
@@ -278,6 +302,7 @@ func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) 
 	page := shown(t, node)
 	tab := browser.Start(t).Open(page, browser.View{NoScript: true})
 	has(t, tab.Text("body"), "Worker 137, renewed", "The gate is closed")
+	unfold(tab)
 	tab.Run(chromedp.Click(`.map a[href="/worker/404"]`, chromedp.ByQuery),
 		chromedp.WaitVisible(".back", chromedp.ByQuery))
 	if text := tab.Text("main"); !strings.Contains(text, "never granted again") {
@@ -288,6 +313,52 @@ func TestInvariant5WithoutJavaScriptThePageSaysAllAndItsLinksWork(t *testing.T) 
 		chromedp.SendKeys("#id", "5", chromedp.ByQuery), chromedp.Click(".decoder button", chromedp.ByQuery),
 		chromedp.WaitVisible("#decoded", chromedp.ByQuery))
 	tab.Run(chromedp.Click(".back a", chromedp.ByQuery), chromedp.WaitVisible("header noscript a", chromedp.ByQuery))
+}
+
+func TestTheReadersTimeStandsBesideUTCAndInUTCNothingDoes(t *testing.T) {
+	page, b := shown(t, &scripted{state: states()["gate"]}), browser.Start(t)
+	at := `document.querySelector("#part-state .small").textContent`
+	if said := browser.Evaluate[string](b.Open(page, browser.View{Zone: "Asia/Kolkata"}), at); !strings.Contains(said,
+		"as of 2026-03-14T09:26:53Z (14:56:53 ") {
+		t.Errorf("in Kolkata the page says %q", said)
+	}
+	tab := b.Open(page, browser.View{Zone: "Pacific/Auckland", Width: 390, Height: 844})
+	headline := tab.Text("#sentence")
+	if !strings.Contains(headline, "until 2026-03-14T09:28:13Z (22:28:13 ") {
+		t.Errorf("in Auckland the page says %q", headline)
+	}
+	if end := tab.Text("#part-node"); !strings.Contains(end, "2093-09-06T15:47:35Z (2093-09-07 03:47:35 ") {
+		t.Errorf("in Auckland the layout ends at %q, with the day there", end)
+	}
+	tab.Picture("zone")
+	if said := browser.Evaluate[string](b.Open(page, browser.View{Zone: "UTC"}), at); strings.Contains(said, "(") {
+		t.Errorf("in UTC the page says %q", said)
+	}
+}
+
+func TestACommandIsCopiedWithAClickWithoutAPermission(t *testing.T) {
+	tab := browser.Start(t).Open(shown(t, &scripted{state: states()["warnings"]}), browser.View{})
+	tab.Run(chromedp.Evaluate(`Object.defineProperty(navigator, "clipboard", { value: undefined })`, nil),
+		chromedp.Click("[data-kind=function_ahead] .copy", chromedp.ByQuery))
+	tab.Await(`document.querySelector("[data-kind=function_ahead] .copy").textContent === "Copied"`)
+	tab.Run(chromedp.Focus("#id", chromedp.ByQuery),
+		input.DispatchKeyEvent(input.KeyDown).WithCommands([]string{"paste"}))
+	tab.Await(`document.querySelector("#id").value === "pgflurry namespace set --database URL --fresh-worker"`)
+}
+
+func TestAHostsNameBreaksOnlyAtItsDots(t *testing.T) {
+	long := changed(func(s *report.State) {
+		s.Upstream = "db-primary-1.eu-central-1.shop-production-cluster.internal.example:5432"
+	})
+	tab := browser.Start(t).Open(shown(t, &scripted{state: long}), browser.View{Width: 390, Height: 844})
+	broken := browser.Evaluate[[]string](tab, `[...document.querySelectorAll(".label")]
+		.filter((label) => label.offsetHeight > 30).map((label) => label.textContent)`)
+	if len(broken) > 0 || browser.Evaluate[int](tab, `document.querySelector(".who").offsetHeight`) < 40 {
+		t.Errorf("the name is in one line, or these parts are broken: %q", broken)
+	}
+	if said := tab.Text(".who"); !strings.Contains(said, long.Upstream) {
+		t.Errorf("the name reads %q", said)
+	}
 }
 
 func TestThePageHasLandmarksAndNamesForAScreenReader(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 
 	"pgflurry/internal/report"
@@ -46,13 +45,7 @@ func (p *page) explain(r *http.Request, v *view, parts report.Decoded) {
 		v.Decoder.NoOne = "no one: a sequence gave it"
 		return
 	}
-	v.Decoder.Age = lasting(v.At.Sub(parts.Time)) + " ago"
-	switch ahead := parts.Time.Sub(v.At); {
-	case ahead.Abs() < time.Second:
-		v.Decoder.Age = "just now"
-	case ahead > 0:
-		v.Decoder.Age = "in " + lasting(ahead)
-	}
+	v.Decoder.Age = relative(v.At, parts.Time)
 	if parts.Function {
 		v.Decoder.NoOne = "the function of a database, which keeps its worker for good"
 		return

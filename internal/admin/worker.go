@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,11 +66,10 @@ func (p *page) block(w http.ResponseWriter, r *http.Request) {
 
 // answer renders a part as a page of its own, or alone for the page's script.
 func (p *page) answer(w http.ResponseWriter, r *http.Request, status int, part string, v view) {
-	if r.URL.Query().Has("part") {
-		p.show(w, status, part, v)
-		return
+	if !r.URL.Query().Has("part") {
+		part = "alone"
 	}
-	p.show(w, status, part+"-page", v)
+	p.render(part, v).write(w, status)
 }
 
 // readNumber parses a worker's number. Otherwise it returns a sentence that says what is wrong.
@@ -97,10 +97,8 @@ func echo(text string) string {
 
 func newDetail(s report.State, number int) *detail {
 	d := &detail{Number: number}
-	for i := range s.Workers.Rows {
-		if s.Workers.Rows[i].Number == number {
-			d.Worker = &s.Workers.Rows[i]
-		}
+	if i := slices.IndexFunc(s.Workers.Rows, func(w report.Worker) bool { return w.Number == number }); i >= 0 {
+		d.Worker = &s.Workers.Rows[i]
 	}
 	d.Kind = kinds[stateOf(s, number, d.Worker)]
 	switch {

@@ -43,8 +43,10 @@ func TestAProxyInGoodHealthHasItsSentenceItsCellAndItsIDsDecoded(t *testing.T) {
 	direct := server.Migrated(t)
 	tab, p := page(t, direct)
 	p.Leased()
-	tab.Await(`/^Worker \d+, renewed \d+ s ago, IDs for \d s without PostgreSQL$/.test(
-		document.querySelector("#sentence span:last-child").textContent)`)
+	tab.Await(fmt.Sprintf(`/^Database %s gets IDs from memory, \d+ a second$/.test(
+		document.querySelector("#sentence span:last-child").textContent)`, server.Name(t, direct)))
+	tab.Await(`/Worker \d+, renewed \d+ s ago, IDs would go on for \d s without/.test(
+		document.querySelector("#part-state").textContent)`)
 	tab.Await(`document.querySelectorAll(".map .mine").length === 1`)
 	worker := browser.Evaluate[string](tab,
 		`document.querySelector(".map .mine").getAttribute("href").split("/").pop()`)
@@ -65,7 +67,7 @@ func TestAProxyInGoodHealthHasItsSentenceItsCellAndItsIDsDecoded(t *testing.T) {
 		t.Errorf("the page does not show %s in %q", inside[:13], text)
 	}
 
-	tab.Run(chromedp.Click(".map .mine", chromedp.ByQuery))
+	tab.Run(chromedp.Click("#workers > summary", chromedp.ByQuery), chromedp.Click(".map .mine", chromedp.ByQuery))
 	tab.Await(`document.querySelector("#detail table")?.textContent.includes("shown")`)
 	tab.Await(`document.querySelector("#part-warnings").hidden`)
 	tab.Await(`document.querySelector("#part-rates").textContent.includes(" IDs given since")`)
@@ -131,9 +133,9 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
 	}
 	// The warning stands for a third of the window. The page reads every two seconds, on a busy machine less often.
 	tab, _ := page(t, direct, "--window", "24s")
-	tab.Await(`/IDs for [12]\d s without PostgreSQL$/.test(
-		document.querySelector("#sentence span:last-child").textContent)`)
+	tab.Await(`/IDs would go on for [12]\d s without/.test(document.querySelector("#part-state").textContent)`)
 	server.Freeze(t, cluster)
+	tab.Await(`/IDs from memory last until \S+Z, for \d+ s/.test(document.querySelector("#sentence").textContent)`)
 	warns(t, tab, "reserve", "under a third of the window", "pgflurry migrate status")
 	tab.Await(`document.querySelector("#sentence").textContent.includes("PostgreSQL, which does not answer")`)
 	tab.Await(`document.querySelector("[data-kind=upstream]")`)

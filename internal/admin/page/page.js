@@ -8,8 +8,7 @@
 	const every = 2000, patience = 8000;
 	const byId = (id) => document.getElementById(id);
 	const spoken = byId("spoken"), pause = byId("pause"), detail = byId("detail"), decoder = byId("decoder");
-	const hover = byId("hover");
-	let paused = false, key = byId("part-state").dataset.key, current = "", opener = "";
+	let paused = false, heard = performance.now(), key = byId("part-state").dataset.key, current = "", opener = "";
 
 	const ask = (url) => fetch(url, { signal: AbortSignal.timeout(patience) });
 
@@ -18,6 +17,19 @@
 		const holder = document.createElement("template");
 		holder.innerHTML = text;
 		return holder.content;
+	};
+
+	// local adds the reader's time to each instant of a part.
+	const local = (part) => {
+		for (const time of part.querySelectorAll("time")) {
+			const utc = time.textContent, at = new Date(utc), here = document.createElement("span");
+			if (!at.getTimezoneOffset()) continue;
+			const all = at.toLocaleString("sv", { dateStyle: "short", timeStyle: "long" }); // the day first, as in UTC
+			here.className = "here";
+			here.textContent = `(${all.replace(utc.slice(0, 10) + " ", "")})`;
+			time.after(" ", here);
+		}
+		return part;
 	};
 
 	// nameOf finds an element again after its part was replaced.
@@ -39,9 +51,9 @@
 		shown.set(fresh.id, text);
 		const name = old.contains(focus) && focus !== old ? nameOf(focus) : "";
 		for (const open of old.querySelectorAll("details[open]")) find(fresh, nameOf(open))?.setAttribute("open", "");
-		const scrolled = [...old.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
-		old.replaceWith(fresh);
-		fresh.querySelectorAll(".scroll").forEach((box, i) => scrolled[i] && box.scrollTo(...scrolled[i]));
+		const scrolled = [...old.querySelectorAll(".scroll, .map")].map((box) => [box.scrollLeft, box.scrollTop]);
+		old.replaceWith(local(fresh));
+		fresh.querySelectorAll(".scroll, .map").forEach((box, i) => scrolled[i] && box.scrollTo(...scrolled[i]));
 		if (fresh.id === "part-map" && current) stopAt(find(fresh, current));
 		if (name) find(fresh, name)?.focus({ preventScroll: true });
 	};
@@ -61,6 +73,7 @@
 				if (!answer.ok) throw new Error(answer.status);
 				for (const part of [...parsed(await answer.text()).children]) replace(part);
 				document.body.classList.remove("stale");
+				heard = performance.now();
 				say();
 			} catch {
 				if (!document.body.classList.contains("stale")) {
@@ -73,6 +86,11 @@
 		setTimeout(refresh, every);
 	};
 	setTimeout(refresh, every);
+	setInterval(() => {
+		const body = document.body.classList, why = body.contains("stale") ? "no answer: " : paused ? "paused: " : "";
+		byId("age").textContent = `· ${why}as of ${Math.round((performance.now() - heard) / 1000)} s ago`;
+	}, 1000);
+	local(main);
 
 	pause.hidden = false;
 	pause.addEventListener("click", () => {
@@ -85,12 +103,13 @@
 	const show = async (place, url) => {
 		try {
 			const answer = await ask(url + (url.includes("?") ? "&" : "?") + "part");
-			place.replaceChildren(parsed(await answer.text()));
+			place.replaceChildren(local(parsed(await answer.text())));
 		} catch {
 			location.href = url; // the browser says what is wrong
 		}
 	};
 	const showDetail = async (url) => {
+		byId("workers").open = true;
 		opener = detail.contains(document.activeElement) ? opener : url;
 		await show(detail, url);
 		const close = document.createElement("button");
@@ -106,6 +125,12 @@
 
 	main.addEventListener("click", (event) => {
 		if (event.target.closest(".close")) return closeDetail();
+		if (event.target.matches(".copy")) {
+			// It needs no permission, and works without TLS. The command stays selected.
+			getSelection().selectAllChildren(event.target.previousElementSibling);
+			event.target.textContent = spoken.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl-C";
+			return;
+		}
 		const link = event.target.closest('a[href^="/worker"]');
 		if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
 		event.preventDefault();
@@ -140,9 +165,4 @@
 		stopAt(next);
 		next.focus();
 	});
-	const describe = (event) => {
-		hover.textContent = event.target.closest(".map .cell")?.getAttribute("aria-label") ?? "";
-	};
-	main.addEventListener("mouseover", describe);
-	main.addEventListener("focusin", describe);
 })();

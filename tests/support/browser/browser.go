@@ -89,6 +89,7 @@ type View struct {
 	Width, Height int // of the window; 0: 1280 and 900
 	Dark          bool
 	NoScript      bool
+	Zone          string // the reader's time zone, such as "Europe/Berlin"; empty: that of this machine
 }
 
 // Tab is one page. A message on its console fails the test, and so does a request to another origin.
@@ -129,6 +130,7 @@ func (b *Browser) Open(page string, view View) *Tab {
 			{Name: "prefers-color-scheme", Value: scheme},
 		}),
 		emulation.SetScriptExecutionDisabled(view.NoScript),
+		emulation.SetTimezoneOverride(view.Zone),
 		chromedp.EmulateViewport(int64(view.Width), int64(view.Height)),
 		chromedp.Navigate(page),
 	)
