@@ -52,6 +52,8 @@ DROP FUNCTION IF EXISTS pgflurry.why_copied();
 DROP FUNCTION IF EXISTS pgflurry.leases_from();
 DROP FUNCTION IF EXISTS pgflurry.revision();
 DROP FUNCTION IF EXISTS pgflurry.next_generation(bigint);
+DROP FUNCTION IF EXISTS pgflurry.snowflake_settled(interval, boolean);
+DROP FUNCTION IF EXISTS pgflurry.lag_limit();
 DROP FUNCTION IF EXISTS pgflurry.ticks_of(interval);
 DROP FUNCTION IF EXISTS pgflurry.ticks(timestamptz);
 DROP FUNCTION IF EXISTS pgflurry.system_identifier();

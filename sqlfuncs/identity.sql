@@ -85,7 +85,8 @@ BEGIN
     IF highest IS NULL OR highest = 0 OR highest > bound THEN
         RETURN 0;  -- cannot be read, so nextval() fails; at START; started since
     END IF;
-    -- A draw is used while its tick is less than 20 ms old. If the clock was set back since the start, nobody waits.
+    -- A draw is used while its tick is at most 20 ms old (pgflurry.lag_limit()). If the clock was set back since
+    -- the start, nobody waits.
     RETURN CASE WHEN bound - clock > skew + 2 * ahead + 2 THEN 0
                 ELSE greatest(0, bound + ceil(0.02 / unit) + 1 - clock) * unit END;
 END $fn$;

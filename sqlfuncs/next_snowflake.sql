@@ -184,6 +184,7 @@ DECLARE
     room            bigint;   -- counters that a tick may begin with, from the first on
     share           bigint;   -- the stand-in's part of the sequence, from 0 on
     lag             bigint;   -- ticks that a draw may be behind the clock
+    lag_limit       constant bigint := pgflurry.lag_limit();  -- the same while another session starts a tick
     patience        constant text := '200ms';  -- how long to wait for a lock whose holder may hang
     stand_in        boolean;
     own             text;     -- the ID space and the worker that the function is written for
@@ -476,7 +477,7 @@ END $advance$
 $create$,
             lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 1 ELSE room END,
             (1::bigint << n.timestamp_bits) - 1,
-            extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
+            extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, lag_limit, ahead,
             -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
             ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
             pgflurry.ticks_of(n.skew),
@@ -484,7 +485,7 @@ $create$,
             CASE WHEN stand_in THEN 0 ELSE share END,
             CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END,
             CASE WHEN stand_in THEN '' ELSE '_stand_in' END, lag,
-            CASE WHEN stand_in THEN 2 ELSE greatest(20 / unit_ms, 1) END,
+            CASE WHEN stand_in THEN 2 ELSE greatest(lag_limit, 1) END,
             CASE WHEN NOT stand_in THEN '-- No tick of this lane was started since the stand-in began:
                     -- the same holder still hangs.
                     SELECT last_value > drawn INTO STRICT stuck FROM pgflurry.lane_stand_in;' END,
@@ -534,7 +535,7 @@ BEGIN
 END $stand$
 $create$,
         lane_bits, start_value * 2 - 1, start_value + start_value / 2, start_value, share,
-        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, 20 / unit_ms);
+        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, lag_limit);
     COMMENT ON FUNCTION pgflurry.stand_in() IS
         'A draw from the reserved share of the sequence, for when the session that holds the lock of the lane hangs. '
         'NULL if another session holds the lock of this lane.';
@@ -643,9 +644,9 @@ END $advance$
 $create$,
         lane_bits, no_id, tick,
         -- a longer unit needs the second look at the stand-in
-        CASE WHEN unit_ms > 20 THEN 0 ELSE 1::bigint << n.timestamp_bits END,
+        CASE WHEN lag_limit = 0 THEN 0 ELSE 1::bigint << n.timestamp_bits END,
         start_value * 2 - 1, start_value + start_value / 2, show,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, begins,
+        block_bits, lane_bits + block_bits, ahead, lag_limit, start_value, lag, begins,
         start_value + least(1::bigint << n.sequence_bits, start_value / 2));
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). '

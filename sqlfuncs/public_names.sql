@@ -40,7 +40,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f
         ('next_auto_increment'), ('next_replace_id'),
         ('incr'), ('incrby'), ('get_counter'), ('set_counter'),
         ('uuidv4'), ('uuidv7'), ('uuidv7_time'),
-        ('snowflake_text'), ('snowflake_base32'), ('snowflake_from_base32'),
+        ('snowflake_text'), ('snowflake_base32'), ('snowflake_from_base32'), ('snowflake_settled'),
         ('issue_token'), ('redeem_token'),
         ('try_lock'), ('unlock'), ('renew_lock')) AS names (name)
     WHERE starts_with(name, 'snowflake_') OR pgflurry.functions_in_public() = 'all'

@@ -42,6 +42,7 @@ var order = [...]string{
 	"next_snowflakes.sql",
 	"decode.sql",
 	"lifetime.sql",
+	"settled.sql",
 	"segment.sql",
 	"arguments.sql",
 	"auto_increment.sql",

@@ -18,6 +18,14 @@ COMMENT ON FUNCTION pgflurry.ticks_of(interval) IS
 'How many ticks an interval needs: its length in units, rounded up. '
 'NULL for NULL, and where the namespace row is missing.';
 
+CREATE OR REPLACE FUNCTION pgflurry.lag_limit() RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT 20 / (extract(epoch FROM n.unit) * 1000)::bigint FROM pgflurry.namespace AS n);
+
+COMMENT ON FUNCTION pgflurry.lag_limit() IS
+'How many ticks a draw of next_snowflake() may be behind the clock: 20 ms, in whole ticks. A draw is so old only while '
+'another session starts a tick. The text of next_snowflake() has this number, and snowflake_settled() subtracts it.';
+
 CREATE OR REPLACE FUNCTION pgflurry.next_generation(generation bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN

@@ -19,8 +19,8 @@ const inPublic = `SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace 
 var (
 	familyNames = []string{
 		"next_snowflake", "next_snowflakes", "snowflake_base32", "snowflake_ceil", "snowflake_floor",
-		"snowflake_from_base32", "snowflake_parts", "snowflake_sequence", "snowflake_text", "snowflake_time",
-		"snowflake_worker",
+		"snowflake_from_base32", "snowflake_parts", "snowflake_sequence", "snowflake_settled", "snowflake_text",
+		"snowflake_time", "snowflake_worker",
 	}
 	others = []string{
 		"get_counter", "incr", "incrby", "issue_token", "next_auto_increment", "next_replace_id", "next_segment",

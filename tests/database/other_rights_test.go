@@ -15,7 +15,8 @@ const calls = `SELECT next_auto_increment('a'), next_replace_id('a'), incr('a'),
 	uuidv4(), uuidv7(), uuidv7_time(uuidv7()), snowflake_text(next_snowflake(), 19), redeem_token(issue_token('1 s')),
 	try_lock('a', 'me', '1 s'), renew_lock('a', 'me', '1 s'), unlock('a', 'me'), pgflurry.clean_tokens(),
 		pgflurry.clean_locks(),
-	pgflurry.layout_years(41), (pgflurry.snowflake_lifetime()).years_left, (pgflurry.snowflake_clock()).waits`
+	pgflurry.layout_years(41), snowflake_settled(),
+		(pgflurry.snowflake_lifetime()).years_left, (pgflurry.snowflake_clock()).waits`
 
 func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) {
 	t.Parallel()

@@ -348,6 +348,20 @@ func rewrite(t *testing.T, conn *pgx.Conn, function, from, to string, n int) {
 	run(t, conn, strings.ReplaceAll(text, from, to))
 }
 
+// stopClock lets the clock of the function stand still, so many microseconds behind the beginning of a tick.
+func stopClock(t *testing.T, conn *pgx.Conn, tick, micros int64) {
+	t.Helper()
+	stopped := fmt.Sprintf("pg_catalog.to_timestamp(%d.%03d%03d)", 1704067200+tick/1000, tick%1000, micros)
+	rewrite(t, conn, "next_snowflake()", "pg_catalog.clock_timestamp()", stopped, 1)
+	rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 3)
+	for _, function := range []string{
+		"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)",
+	} {
+		rewrite(t, conn, function, "clock_timestamp()", stopped, 3)
+	}
+	rewrite(t, conn, "pgflurry.stand_in()", "clock_timestamp()", stopped, 1)
+}
+
 func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for _, g := range guardsOfTheShortWay {
@@ -362,16 +376,7 @@ func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
 			if clock == 0 {
 				clock = noon
 			}
-			// The clock stands still, in the middle of a tick.
-			stopped := fmt.Sprintf("pg_catalog.to_timestamp(%d.%03d5)", 1704067200+clock/1000, clock%1000)
-			rewrite(t, conn, "next_snowflake()", "pg_catalog.clock_timestamp()", stopped, 1)
-			rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 3)
-			for _, function := range []string{
-				"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)",
-			} {
-				rewrite(t, conn, function, "clock_timestamp()", stopped, 3)
-			}
-			rewrite(t, conn, "pgflurry.stand_in()", "clock_timestamp()", stopped, 1)
+			stopClock(t, conn, clock, 500) // in the middle of a tick
 			if !g.held(drawing{t, conn}) {
 				t.Fatal("the guard does not hold")
 			}
