@@ -59,6 +59,17 @@ func (f follower) draw(conn *pgx.Conn) (id int64) {
 	return id
 }
 
+// begin begins a transaction that has drawn and has no xid. A draw that raises the mark has one.
+func (f follower) begin() (id int64) {
+	f.t.Helper()
+	for assigned := true; assigned; {
+		run(f.t, f.writer, "ROLLBACK; BEGIN")
+		id = f.draw(f.writer)
+		assigned = value[bool](f.t, f.writer, "SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+	}
+	return id
+}
+
 // insert begins a transaction that stores a row, and leaves it open. A later xid has been used meanwhile.
 func (f follower) insert() {
 	f.t.Helper()
@@ -162,8 +173,7 @@ var histories = []history{
 		name: "… whose xid is not in the snapshot", text: "pg_xact_status(next::text::xid8) = 'committed'",
 		without: "pg_xact_status(next::text::xid8) = ''",
 		held: func(f follower) bool {
-			run(f.t, f.writer, "BEGIN")
-			id := f.draw(f.writer)
+			id := f.begin()
 			return f.holds(f.between(func() { f.store(id); run(f.t, f.writer, "COMMIT") }))
 		},
 	},
@@ -198,8 +208,8 @@ var histories = []history{
 	{
 		name: "a session that hides its activity", text: "s.state = 'disabled'", without: "false",
 		held: func(f follower) bool {
-			run(f.t, f.writer, "SET track_activities = off; BEGIN")
-			id := f.draw(f.writer)
+			run(f.t, f.writer, "SET track_activities = off")
+			id := f.begin()
 			seen := f.look("'0'")
 			f.store(id)
 			run(f.t, f.writer, "COMMIT")
@@ -211,8 +221,7 @@ var histories = []history{
 		without: "false",
 		held: func(f follower) bool {
 			run(f.t, f.writer, "SET track_activities = off")
-			run(f.t, f.writer, "BEGIN")
-			id := f.draw(f.writer)
+			id := f.begin()
 			run(f.t, f.writer, "SET track_activities = on")
 			seen := f.look("'0'")
 			f.store(id)
@@ -250,8 +259,7 @@ var histories = []history{
 		without: "false AND pg_has_role(",
 		begin:   "ALTER FUNCTION " + settledFunction + " OWNER TO settler",
 		held: func(f follower) bool {
-			run(f.t, f.writer, "BEGIN")
-			id := f.draw(f.writer) // everybody sees who has an xid
+			id := f.begin() // everybody sees who has an xid
 			var seen look
 			err := f.reader.QueryRow(within(f.t), asked("'0'")).Scan(&seen.settled, &seen.ids)
 			f.store(id)
