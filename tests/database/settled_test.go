@@ -178,7 +178,7 @@ var histories = []history{
 		},
 	},
 	{
-		name: "… where the function is called for a view of its own of the snapshot", text: " STABLE ",
+		name: "the snapshot is that of the caller's statement", text: " STABLE ",
 		without: " VOLATILE ",
 		held: func(f follower) bool {
 			f.insert()
