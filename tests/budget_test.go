@@ -12,7 +12,7 @@ import (
 
 // budget is how many lines of Go the product may have, without its tests and the benchmark. The size of an object is
 // its own; that of the product is everybody's. Who raises the number says in the commit why, and what else could go.
-const budget = 47950
+const budget = 47990
 
 func TestTheProductKeepsToItsBudgetOfLines(t *testing.T) {
 	lines := 0
