@@ -96,13 +96,13 @@ func TestMigrateSaysOnceWhyItCannotConnect(t *testing.T) {
 	url := server.In(t, server.Database(t), "is_not_here")
 	for _, args := range [][]string{{"status"}, {"up"}, {"down"}} {
 		_, errs, code := migrate(t, url, nil, args...)
-		if code != 4 || strings.Count(errs, "\n") != 1 ||
+		if code != 4 || strings.Count(errs, "\n") != 2 || strings.Count(errs, "hint: ") != 1 ||
 			!strings.Contains(errs, `database "is_not_here" does not exist (SQLSTATE 3D000)`) {
 			t.Errorf("%s: exit code %d, %s", args[0], code, errs)
 		}
 	}
 	_, errs, code := pgflurry(t, server.Database(t), nil, "namespace", "join", "--home", url)
-	if code != 4 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, `/is_not_here as "`) {
+	if code != 4 || strings.Count(errs, "\n") != 2 || !strings.Contains(errs, `/is_not_here as "`) {
 		t.Errorf("join: exit code %d, %s", code, errs)
 	}
 }
