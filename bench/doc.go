@@ -1,22 +1,16 @@
 // Package bench is the front page of the benchmarks. They are a module of their own, which measures sources of IDs and
 // servers side by side and says by how much they differ. The code is in the packages below.
 //
-//	cmd/pgflurry-bench ──► console ──► charts ──► report ──► statistics
-//	        │                                      ▲  │
-//	        ▼                                      │  ▼
-//	suites, suites/inprocess ──────────────────────┘ trial
-//	        │                                         ▲
-//	        └──► servers ──► driver ──────────────────┘
+//	cmd/pgflurry-bench ──► suites, suites/inprocess ──► report ──► trial
+//	        │                        │                               ▲
+//	        └────────────────────────┴──► servers ──► driver ────────┘
 //
-//	statistics         median, quartiles and mean of a set of figures
 //	trial              contenders take turns at workloads, and each turn gives a sample
-//	report             samples become figures and verdicts, tables and files
-//	driver             clients that load a server: pgbench, pgx, go-redis, go-sql-driver, fixed bytes
-//	servers            PostgreSQL, the servers in front of it, Redis and MariaDB: started here, or given by URLs
-//	suites             what the commands run, insert, proxy, connections and targets measure
+//	report             samples become figures and verdicts; results.json, and tables and charts made from it
+//	driver             clients that load a server: pgbench, psql, go-redis
+//	servers            PostgreSQL, the servers in front of it, Redis: started here, or given by URLs
+//	suites             what the commands run, insert and proxy measure
 //	suites/inprocess   what the command inprocess measures: the generator beside other libraries, without a server
-//	charts             a report drawn, and the folder of results
-//	console            runs a plan and shows its progress
 //	tests              pgflurry-bench as a user runs it, on real servers
 //
 // Rules, each with a test of its name in the package that keeps it:
@@ -29,5 +23,5 @@
 //  6. A trial that fails gets no more turns. The others go on.
 //  7. No figure of processor time includes connecting and leaving.
 //  8. If the proxy forwards instead of answering, that is an error and no figure.
-//  9. A figure of one round has no quartiles in any table, chart or file.
+//  9. A figure of one round has no quartiles in any table.
 package bench

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,83 +54,128 @@ type PgbenchRun struct {
 	Mode    string // how queries are sent: simple, extended or prepared
 	Clients int
 	Each    int64 // operations in one execution
+	Pace    Pace
 	// Settle, in whole seconds, is added in front of the turn. It is left out of the speed, but its operations are
 	// counted, since processor time is measured from the start.
 	Settle time.Duration
-	// Draws is how often a client executes the script before it leaves. Clients come and leave until the turn is over.
-	// 0 means that every client stays through the turn.
-	Draws int
+	// Leave is after how many executions a client leaves. Clients come and leave until the turn is over. 0 means that
+	// every client stays through the turn.
+	Leave int
+	// Executions of each client; 0: as many as the turn is long.
+	Executions int
 }
 
-// Against makes a turn of the run, in whole seconds. pgbench connects within its run and does not report when. So the
-// same clients run once each right before: that is the count's Opening.
+// Against makes a turn of the run, in whole seconds.
 func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
-	if r.Draws > 0 {
-		return p.anew(r, target)
-	}
-	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		once := r
-		once.Settle = 0
-		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, once, target, "--transactions", "1") })
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (count trial.Count, err error) {
+		perSecond, err := r.Pace.perSecond()
 		if err != nil {
-			return trial.Count{}, err
+			return count, err
 		}
-		limit := []string{"--time", strconv.Itoa(int((r.Settle + d) / time.Second))}
-		if r.Settle > 0 {
-			limit = append(limit, "--progress", "1")
+		switch {
+		case r.Leave > 0:
+			count, err = measure(func() (trial.Count, error) { return p.anew(ctx, r, target, d) })
+		case r.Executions > 0:
+			count, err = measure(func() (trial.Count, error) {
+				return p.run(ctx, r, target, "--transactions", strconv.Itoa(r.Executions))
+			})
+		default:
+			count, err = p.opened(ctx, r, target, d, perSecond, measure)
 		}
-		count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
-		if len(opening.Spent) > 0 {
-			count.Opening = &trial.Opening{Operations: opening.Operations, CPU: opening.Spent}
-		}
+		r.Pace.keep(count)
 		return count, err
 	}
 }
 
-// anew makes a turn of clients that connect, execute the script a few times and leave. The time to connect is left out.
-func (p *Pgbench) anew(r PgbenchRun, target string) trial.Turn {
-	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		return measure(func() (all trial.Count, err error) {
-			for until := time.Now().Add(d); err == nil && (all.Operations == 0 || time.Now().Before(until)); {
-				var once trial.Count
-				once, err = p.run(ctx, r, target, "--transactions", strconv.Itoa(r.Draws))
-				all.Operations, all.Elapsed = all.Operations+once.Operations, all.Elapsed+once.Elapsed
-			}
-			return all, err
-		})
+// opened runs the clients once each, and then for the time of a turn.
+func (p *Pgbench) opened(
+	ctx context.Context, r PgbenchRun, target string, d time.Duration, perSecond float64, measure trial.Measure,
+) (trial.Count, error) {
+	once := r
+	once.Settle = 0
+	opening, err := measure(func() (trial.Count, error) { return p.run(ctx, once, target, "--transactions", "1") })
+	if err != nil {
+		return trial.Count{}, err
 	}
+	limit := []string{"--time", wholeSeconds(r.Settle + d)}
+	if perSecond > 0 {
+		// pgbench counts executions, begins them by a Poisson process, and writes their time from the intended start
+		limit = append(limit, "--rate", strconv.FormatFloat(perSecond/float64(r.Each), 'f', 3, 64), "--log")
+	}
+	if r.Settle > 0 {
+		limit = append(limit, "--progress", "1")
+	}
+	count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
+	if err != nil {
+		return count, err
+	}
+	if len(opening.Spent) > 0 {
+		count.Opening = &trial.Opening{Operations: opening.Operations, CPU: opening.Spent}
+	}
+	return count, nil
+}
+
+func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
+
+// anew lets clients connect, execute the script a few times and leave, until the turn is over. The time to connect is
+// left out.
+func (p *Pgbench) anew(ctx context.Context, r PgbenchRun, target string, d time.Duration) (all trial.Count, err error) {
+	for until := time.Now().Add(d); err == nil && (all.Operations == 0 || time.Now().Before(until)); {
+		var once trial.Count
+		once, err = p.run(ctx, r, target, "--transactions", strconv.Itoa(r.Leave))
+		all.Operations, all.Elapsed = all.Operations+once.Operations, all.Elapsed+once.Elapsed
+	}
+	return all, err
 }
 
 // run runs pgbench up to a limit: --time or --transactions (of each client).
 func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ...string) (trial.Count, error) {
-	to, err := url.Parse(target)
+	open := slices.Contains(limit, "--log")
+	logs, err := os.MkdirTemp(p.folder, "log-")
 	if err != nil {
-		return trial.Count{}, fmt.Errorf("connection string: %w", err)
+		return trial.Count{}, err
 	}
-	command := exec.CommandContext(ctx, p.path,
-		append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
-			"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script),
-			to.String())...)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // we pass Ctrl-C on ourselves
-	var out, complaints bytes.Buffer
-	command.Stdout, command.Stderr = &out, &complaints
-	if err := command.Run(); err != nil {
-		return trial.Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err,
-			lastLine(complaints.String()))
+	defer os.RemoveAll(logs)
+	if open {
+		limit = append(limit, "--log-prefix", filepath.Join(logs, "trips"))
 	}
-	count, err := readPgbench(out.String(), complaints.String(), r.Settle)
+	out, complaints, err := output(ctx, p.path, append(limit, "--no-vacuum", "--protocol", r.Mode,
+		"--client", strconv.Itoa(r.Clients), "--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())),
+		"--file", filepath.Join(p.folder, r.Script), target)...)
 	if err != nil {
-		return trial.Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+		return trial.Count{}, err
+	}
+	count, err := readPgbench(out, complaints, r.Settle)
+	if err != nil {
+		return trial.Count{}, fmt.Errorf("pgbench, %s, %s: %w", r.Script, r.Mode, err)
 	}
 	count.Operations *= r.Each
-	return count, nil
+	if open {
+		count.Latency, err = readTrips(logs)
+	}
+	return count, err
+}
+
+// output runs a client of PostgreSQL. We pass Ctrl-C on ourselves. An error has what the program said, and not the
+// target, which may have a password.
+func output(ctx context.Context, path string, args ...string) (out, complaints string, err error) {
+	command := exec.CommandContext(ctx, path, args...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said, complained bytes.Buffer
+	command.Stdout, command.Stderr = &said, &complained
+	if err := command.Run(); err != nil {
+		return "", "", fmt.Errorf("%s: %w: %s", filepath.Base(path), err, errorLines(complained.String()))
+	}
+	return said.String(), complained.String(), nil
 }
 
 var (
 	transactionsLine = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
 	failedLine       = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
 	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
-	progressLine     = regexp.MustCompile(`(?m)^progress: ([0-9.]+) s, ([0-9.]+) tps`)
+	// of a closed loop, and of clients that connect each time
+	meanLine     = regexp.MustCompile(`(?m)^latency average = ([0-9.]+) ms`)
+	progressLine = regexp.MustCompile(`(?m)^progress: ([0-9.]+) s, ([0-9.]+) tps`)
 )
 
 // readPgbench parses executions and time from the output of pgbench 14 or newer. The time is that of the speed after
@@ -154,7 +199,13 @@ func readPgbench(out, progress string, settle time.Duration) (trial.Count, error
 	if n == 0 || perSecond == 0 {
 		return trial.Count{}, trial.ErrNothingDone
 	}
-	return trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
+	count := trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}
+	if mean := meanLine.FindStringSubmatch(out); mean != nil {
+		took, err := time.ParseDuration(mean[1] + "ms")
+		count.Latency = map[string]time.Duration{"mean": took}
+		return count, err
+	}
+	return count, nil
 }
 
 // settled is the mean speed after so much time.
@@ -179,7 +230,52 @@ func settled(progress string, after time.Duration) (perSecond float64, err error
 	return executions / (last - from), nil
 }
 
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return lines[len(lines)-1]
+// readTrips reads the logs of a run. Each line has "client number microseconds …".
+func readTrips(folder string) (map[string]time.Duration, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		return nil, err
+	}
+	trips := newTrips()
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(content) {
+			fields := bytes.Fields(line)
+			if len(fields) < 3 {
+				return nil, fmt.Errorf("pgbench's log has the line %q; expected a time in its third field", line)
+			}
+			took, err := strconv.ParseInt(string(fields[2]), 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("pgbench's log: %w", err)
+			}
+			record(trips, time.Duration(took)*time.Microsecond)
+		}
+	}
+	return latencyOf(trips), nil
+}
+
+// Copy makes turns of psql, each one COPY of so many rows. A script is a path in one of the script file systems.
+func (p *Pgbench) Copy(script string, rows int64, target string) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		return measure(func() (count trial.Count, err error) {
+			for began := time.Now(); err == nil && (count.Operations == 0 || count.Elapsed < d); {
+				_, _, err = output(ctx, filepath.Join(filepath.Dir(p.path), "psql"), "--no-psqlrc", "--quiet",
+					"--set", "ON_ERROR_STOP=1", "--set", "folder="+p.folder, "--output", os.DevNull,
+					"--file", filepath.Join(p.folder, script), target)
+				count.Operations, count.Elapsed = count.Operations+rows, time.Since(began)
+			}
+			return count, err
+		})
+	}
+}
+
+// errorLines are the first two lines with an error: pgbench says why, and then that it was aborted.
+func errorLines(s string) string {
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(s), "\n"), func(line string) bool {
+		return !strings.Contains(line, "rror")
+	})
+	return strings.Join(lines[:min(2, len(lines))], "; ")
 }

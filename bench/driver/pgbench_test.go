@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +19,8 @@ tps = 1500.0 (without initial connection time)
 
 func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
 	c, err := readPgbench(pgbenchSaid, "", 0)
-	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second {
+	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second ||
+		c.Latency["mean"] != 66*time.Microsecond {
 		t.Errorf("%+v, error %v; expected 3000 in 2s", c, err)
 	}
 	for from, to := range map[string]string{
@@ -39,5 +42,26 @@ func TestTheTimeInWhichARunSettlesIsNotInItsSpeed(t *testing.T) {
 	}
 	if c, err := readPgbench(pgbenchSaid, progress, 5*time.Second); err == nil {
 		t.Errorf("without a line after it: %+v", c)
+	}
+}
+
+func TestTheLogOfAnOpenLoopIsReadWhole(t *testing.T) {
+	folder := t.TempDir()
+	for name, lines := range map[string]string{
+		"trips.1": "0 1 100 0 1700000000 5 90\n1 1 300 0 1700000000 6 1\n", "trips.1.1": "2 1 200 0 1700000000 7 2\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := readTrips(folder); err != nil || got["p50"] != 200*time.Microsecond ||
+		got["max"] != 300*time.Microsecond || got["mean"] != 200*time.Microsecond {
+		t.Errorf("%v, error %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "trips.2"), []byte("0 1 skipped 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readTrips(folder); err == nil {
+		t.Errorf("a line without a time is read as %v", got)
 	}
 }

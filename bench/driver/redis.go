@@ -7,49 +7,43 @@ import (
 	"net/url"
 
 	"github.com/redis/go-redis/v9"
-
-	"pgflurry/bench/trial"
 )
 
 // redisKey is the counter for INCR.
 const redisKey = "pgflurry_bench"
 
-// RedisDraw is clients of go-redis that increment one counter, each on a connection of its own.
-type RedisDraw struct {
-	Pipelined bool // PipelineLength commands a round trip, or else one
-	Clients   int
-}
+// PipelineLength is how many statements, or commands of Redis, are in a pipelined round trip.
+const PipelineLength = 50
 
-// From makes a turn of the draw. target is a redis:// URL.
-func (d RedisDraw) From(target string) trial.Turn { return drawFrom(d.Clients, d.dialer(target)) }
-
-func (d RedisDraw) dialer(target string) func(context.Context) (client, error) {
-	return func(ctx context.Context) (client, error) {
+// Incr dials clients of go-redis that increment one counter, pipelined or one a round trip.
+func Incr(pipelined bool) Dial {
+	return func(ctx context.Context, target string) (Call, func(), error) {
 		pool, err := openRedis(target)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		c := &redisClient{pool: pool, conn: pool.Conn(), pipelined: d.Pipelined}
-		if err := c.conn.Ping(ctx).Err(); err != nil {
-			c.close(ctx)
-			return nil, err
+		conn := pool.Conn()
+		end := func() { _, _ = conn.Close(), pool.Close() }
+		if err := conn.Ping(ctx).Err(); err != nil {
+			end()
+			return nil, nil, err
 		}
-		return c, nil
+		if pipelined {
+			return func(ctx context.Context) (int, error) {
+				p := conn.Pipeline()
+				for range PipelineLength {
+					p.Incr(ctx, redisKey)
+				}
+				answers, err := p.Exec(ctx)
+				return len(answers), err
+			}, end, nil
+		}
+		return func(ctx context.Context) (int, error) { return 1, conn.Incr(ctx, redisKey).Err() }, end, nil
 	}
 }
 
 // openRedis returns a pool of one connection without retries.
 func openRedis(target string) (*redis.Client, error) {
-	options, err := redisOptions(target)
-	if err != nil {
-		return nil, err
-	}
-	options.PoolSize, options.MaxRetries = 1, -1
-	return redis.NewClient(options), nil
-}
-
-// redisOptions parses a URL.
-func redisOptions(target string) (*redis.Options, error) {
 	options, err := redis.ParseURL(target)
 	if err != nil {
 		if withText, is := errors.AsType[*url.Error](err); is {
@@ -57,30 +51,8 @@ func redisOptions(target string) (*redis.Options, error) {
 		}
 		return nil, fmt.Errorf("%w; expected redis://[user:password@]host:port[/number]", err)
 	}
-	return options, nil
-}
-
-type redisClient struct {
-	pool      *redis.Client
-	conn      *redis.Conn
-	pipelined bool
-}
-
-func (c *redisClient) trip(ctx context.Context) (int, error) {
-	if !c.pipelined {
-		return 1, c.conn.Incr(ctx, redisKey).Err()
-	}
-	p := c.conn.Pipeline()
-	for range PipelineLength {
-		p.Incr(ctx, redisKey)
-	}
-	answers, err := p.Exec(ctx)
-	return len(answers), err
-}
-
-func (c *redisClient) close(context.Context) {
-	_ = c.conn.Close()
-	_ = c.pool.Close()
+	options.PoolSize, options.MaxRetries = 1, -1
+	return redis.NewClient(options), nil
 }
 
 // CleanUpRedis deletes the counter.

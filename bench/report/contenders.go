@@ -11,8 +11,8 @@ const (
 	Unlogged = "nextval, unlogged sequence"
 	// Floor is nextval in a PL/pgSQL function with the rights of its owner, which does nothing else.
 	Floor = "nextval in an empty function"
-	// Limit is the program in C that answers fixed bytes, with the fewest system calls.
-	Limit = "the least, in C"
+	// Least is the program in C that answers fixed bytes, with the fewest system calls.
+	Least = "the least, in C"
 	// ClockReading is one reading of the monotonic clock: no ID with a time can be made without one. It is the base for
 	// everything in process.
 	ClockReading = "one reading of the clock"

@@ -5,27 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"pgflurry/bench/statistics"
 	"pgflurry/bench/trial"
 )
 
-// Kinds of reports.
-const (
-	KindPassThrough = "pass-through"
-	KindIDs         = "ids"
-	KindInserts     = "inserts"
-	KindTargets     = "targets"
-	KindInProcess   = "in-process"
-	KindConnections = "connections"
-)
-
-// Report is everything that a run has found. results.json is its encoding, and results.md is made from it alone.
+// Report is everything that a run has found. results.json is its encoding. Tables and charts are made from it alone.
 type Report struct {
-	Kind     string            `json:"kind"` // one of the kinds above
 	Title    string            `json:"title"`
 	Command  string            `json:"command"`
 	Began    time.Time         `json:"began"`
@@ -36,141 +27,155 @@ type Report struct {
 	Quick bool `json:"quick,omitempty"`
 	// Summary says in a sentence what was found; may be empty.
 	Summary string `json:"summary,omitempty"`
-	// ClientsAre says what Figure.Clients counts: "goroutines". Empty: clients.
-	ClientsAre string `json:"clients_are,omitempty"`
 	// Incomplete says why the run ended early; empty if it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 	// NotRun lists what was left out, and why.
 	NotRun   []string       `json:"not_run,omitempty"`
 	Figures  []Figure       `json:"figures"`
-	Verdicts []Verdict      `json:"verdicts"`
+	Verdicts []Verdict      `json:"verdicts,omitempty"`
 	Samples  []trial.Sample `json:"samples"`
 }
 
-// ByWhat says what Figure.Clients counts.
-func (r *Report) ByWhat() string { return cmp.Or(r.ClientsAre, "clients") }
-
-// Figure is one line of the table.
+// Figure is one line of the table: a contender at a workload, over the rounds.
 type Figure struct {
-	Workload  string                       `json:"workload"`
-	Task      string                       `json:"task"`              // the workload without its number of clients
-	Clients   int                          `json:"clients,omitempty"` // 0 if the workload has no such number
-	Counts    string                       `json:"counts"`            // name of an operation, plural: "statements"
-	Contender string                       `json:"contender"`
-	PerSecond statistics.Spread            `json:"per_second"`
-	Ratios    map[string]statistics.Spread `json:"ratios"`  // to other contenders of the workload
-	Through   bool                         `json:"through"` // through a server in front of PostgreSQL
-	// CPU is the processor time per operation in microseconds, by role. Roles without a measurement are missing.
-	CPU map[string]statistics.Spread `json:"cpu_microseconds"`
-	// ServerCPU is the sum of all servers; nil if none was measured.
-	ServerCPU *statistics.Spread `json:"server_cpu_microseconds,omitempty"`
-	// CPURatios compare it with that of other contenders of the workload.
-	CPURatios map[string]statistics.Spread `json:"cpu_ratios,omitempty"`
-	// Busy is how many processors the measuring process kept busy; nil if not measured.
-	Busy *statistics.Spread `json:"processors_busy,omitempty"`
-	// Latency has percentiles of a round trip in microseconds, each with its spread over the rounds.
-	Latency map[string]statistics.Spread `json:"latency_microseconds,omitempty"`
-	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
-	// size of the whole primary key; nil if there is none
-	Index *statistics.Spread `json:"index_bytes,omitempty"`
-	// Memory of all servers for one connection, in bytes; nil if not measured.
-	Memory *statistics.Spread `json:"memory_bytes,omitempty"`
+	Workload  string `json:"workload"`
+	Task      string `json:"task"`              // the workload without its number of clients
+	Clients   int    `json:"clients,omitempty"` // 0 if the workload has no such number
+	Counts    string `json:"counts"`            // name of an operation, plural: "statements"
+	Contender string `json:"contender"`
+	Through   bool   `json:"through"` // through a server in front of PostgreSQL
+	PerSecond Spread `json:"per_second"`
+	// Ratios are to the throughput of other contenders of the workload, by their names. CPURatios are to the processor
+	// time.
+	Ratios    map[string]Spread `json:"ratios,omitempty"`
+	CPURatios map[string]Spread `json:"cpu_ratios,omitempty"`
+	// CPU is the processor time of an operation in microseconds, by role. Roles without a measurement are missing.
+	CPU map[string]Spread `json:"cpu_microseconds,omitempty"`
+	// ServerCPU is that of all servers, or of this process if there is no server; nil if not measured.
+	ServerCPU *Spread `json:"server_cpu_microseconds,omitempty"`
+	// Latency has the mean and percentiles of a round trip in microseconds.
+	Latency map[string]Spread `json:"latency_microseconds,omitempty"`
+	// Also are further figures, by a name with their unit.
+	Also map[string]Spread `json:"also,omitempty"`
 }
 
 // Tabulate turns samples into figures, in the order of the plan's trials. Trials without a sample have no figure. bases
 // are the contenders for ratios.
-func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Figure {
-	var figures []Figure
+func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) (figures []Figure) {
+	of := make(map[[2]string][]trial.Sample)
+	for _, s := range samples {
+		of[[2]string{s.Workload, s.Contender}] = append(of[[2]string{s.Workload, s.Contender}], s)
+	}
 	for _, t := range trials {
-		f := Figure{
-			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Counts: t.Workload.Counts,
-			Contender: t.Contender, Through: t.Through, Ratios: make(map[string]statistics.Spread),
-			CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread),
-			Latency: make(map[string]statistics.Spread),
-		}
-		var speeds, logged, indexes, busy, together, kept []float64
-		cpu, trips := make(map[string][]float64), make(map[string][]float64)
-		for _, s := range samples {
-			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
-				continue
-			}
-			speeds = append(speeds, s.PerSecond())
-			for role := range s.CPU {
-				if each, measured := s.CPUEach(role); measured {
-					cpu[role] = append(cpu[role], each)
-				}
-			}
-			if each, measured := s.ServerCPUEach(); measured {
-				together = append(together, each)
-			}
-			for name, took := range s.Latency {
-				trips[name] = append(trips[name], float64(took.Microseconds()))
-			}
-			if spent, measured := s.CPU[trial.Self]; measured {
-				busy = append(busy, spent.Seconds()/s.Elapsed.Seconds())
-			}
-			if each, measured := s.WALEach(); measured {
-				logged = append(logged, each)
-			}
-			if size, measured := s.IndexBytes(); measured {
-				indexes = append(indexes, size)
-			}
-			if each, measured := s.MemoryEach(); measured {
-				kept = append(kept, each)
-			}
-		}
-		if len(speeds) == 0 {
+		own := of[[2]string{t.Workload.Name, t.Contender}]
+		if len(own) == 0 {
 			continue
 		}
-		f.PerSecond = statistics.SpreadOf(speeds)
-		for role, each := range cpu {
-			f.CPU[role] = statistics.SpreadOf(each)
+		f := Figure{
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Counts: t.Workload.Counts,
+			Contender: t.Contender, Through: t.Through,
 		}
-		for name, took := range trips {
-			f.Latency[name] = statistics.SpreadOf(took)
+		speeds, cpu, latency, also := []float64{}, figuresBy{}, figuresBy{}, figuresBy{}
+		for _, s := range own {
+			speeds = append(speeds, s.PerSecond())
+			for role := range s.Spent {
+				if each, measured := s.CPUEach(role); measured {
+					cpu.add(role, each)
+				}
+			}
+			if each, measured := cpuOf(s); measured {
+				cpu.add("", each)
+			}
+			for name, took := range s.Latency {
+				latency.add(name, float64(took)/float64(time.Microsecond))
+			}
+			for name, figure := range s.Also {
+				also.add(name, figure)
+			}
 		}
-		f.WAL, f.Index, f.Busy, f.ServerCPU = measured(logged), measured(indexes), measured(busy), measured(together)
-		f.Memory = measured(kept)
-		f.compare(samples, bases)
+		f.PerSecond, f.CPU, f.Latency, f.Also = SpreadOf(speeds), cpu.spreads(), latency.spreads(), also.spreads()
+		if all, measured := f.CPU[""]; measured {
+			f.ServerCPU = &all
+			delete(f.CPU, "")
+		}
+		speedRatios, cpuRatios := figuresBy{}, figuresBy{}
+		for _, base := range bases {
+			for _, theirs := range of[[2]string{f.Workload, base}] {
+				for _, s := range own {
+					if base == f.Contender || s.Round != theirs.Round {
+						continue
+					}
+					speedRatios.add(base, s.PerSecond()/theirs.PerSecond())
+					mine, measured := cpuOf(s)
+					if other, too := cpuOf(theirs); measured && too && other > 0 {
+						cpuRatios.add(base, mine/other)
+					}
+				}
+			}
+		}
+		f.Ratios, f.CPURatios = speedRatios.spreads(), cpuRatios.spreads()
 		figures = append(figures, f)
 	}
 	return figures
 }
 
-// compare computes the ratios to those bases that did the same work.
-func (f *Figure) compare(samples []trial.Sample, bases []string) {
-	for _, base := range bases {
-		if base == f.Contender {
-			continue
-		}
-		if speeds := ratios(samples, f.Workload, f.Contender, base); len(speeds) > 0 {
-			f.Ratios[base] = statistics.SpreadOf(speeds)
-		}
-		if spent := cpuRatios(samples, f.Workload, f.Contender, base); len(spent) > 0 {
-			f.CPURatios[base] = statistics.SpreadOf(spent)
-		}
+// cpuOf is the processor time of an operation by the servers, or by this process if there is no server.
+func cpuOf(s trial.Sample) (each float64, measured bool) {
+	if each, measured := s.ServerCPUEach(); measured {
+		return each, true
 	}
+	return s.CPUEach(trial.Self)
 }
 
-// measured is the spread of figures, or nil without figures.
-func measured(figures []float64) *statistics.Spread {
-	if len(figures) == 0 {
+// figuresBy are the figures of the rounds, by name.
+type figuresBy map[string][]float64
+
+func (f figuresBy) add(name string, figure float64) { f[name] = append(f[name], figure) }
+
+func (f figuresBy) spreads() map[string]Spread {
+	all := make(map[string]Spread, len(f))
+	for name, figures := range f {
+		all[name] = SpreadOf(figures)
+	}
+	return all
+}
+
+// Write replaces the results in a folder: results.json has everything, results.md the table, NAME.svg the charts. A
+// report without a sample replaces nothing. It prints the names of the files.
+func (r *Report) Write(folder string, out io.Writer) error {
+	if len(r.Samples) == 0 {
 		return nil
 	}
-	spread := statistics.SpreadOf(figures)
-	return &spread
+	old, err := filepath.Glob(filepath.Join(folder, "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, chart := range old {
+		if err := os.Remove(chart); err != nil {
+			return err
+		}
+	}
+	content, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"results.json": append(content, '\n'), "results.md": []byte(r.markdown())}
+	for name, chart := range r.charts() {
+		if files[name+".svg"], err = chart.svg(); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "written:", filepath.Join(folder, name))
+	}
+	return nil
 }
 
-// WriteJSON writes the whole report.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
-
-// WriteMarkdown writes the report for people.
-func (r *Report) WriteMarkdown(w io.Writer) error {
+// markdown is the report for people: what it is to hold first, then all figures.
+func (r *Report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
 	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"),
@@ -185,28 +190,34 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	if r.Summary != "" {
 		fmt.Fprintf(&b, "%s\n\n", r.Summary)
 	}
-	if r.Kind == KindTargets { // readers want the verdicts first; the figures prove them
-		writeVerdicts(&b, r.Verdicts)
+	if len(r.Verdicts) > 0 {
+		b.WriteString("| claim | figure | target | |\n|---|--:|--:|---|\n")
+		for _, v := range r.Verdicts {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", v.Claim, v.figure(), v.target(), v.word())
+		}
 		b.WriteString("\n")
 	}
-	if r.Kind == KindConnections {
-		r.writeAcross(&b)
+	columns := r.columns()
+	rule := ""
+	for i, c := range columns {
+		fmt.Fprintf(&b, "| %s ", c.head)
+		rule += cmp.Or(map[bool]string{true: "|---"}[i < 2], "|--:")
 	}
-	r.writeFigures(&b)
-	if r.Kind != KindTargets {
-		b.WriteString("\n")
-		writeVerdicts(&b, r.Verdicts)
+	fmt.Fprintf(&b, "|\n%s|\n", rule)
+	for _, f := range r.Figures {
+		for _, c := range columns {
+			fmt.Fprintf(&b, "| %s ", c.cell(f))
+		}
+		b.WriteString("|\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // pairs formats names and values, in the order of the names.
 func pairs(of map[string]string, is, next string) string {
 	var all []string
-	for name, value := range of {
-		all = append(all, name+is+value)
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, name+is+of[name])
 	}
-	slices.Sort(all)
 	return strings.Join(all, next)
 }

@@ -3,102 +3,150 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
-	"pgflurry/bench/statistics"
 	"pgflurry/bench/trial"
 )
 
-func sampleReport() *Report {
-	trials, samples := drifting()
-	trials[0].Contender, trials[1].Contender = Direct, "pgflurry"
-	trials[1].Through = true
-	for i := range samples {
-		samples[i].Contender = map[string]string{"A": Direct, "B": "pgflurry"}[samples[i].Contender]
+// drifting is a machine that slows down: in each round B does twice what A does, whatever the round. A round of B is
+// missing.
+func drifting() *Report {
+	w := trial.With("work", 2, "client", "IDs")
+	trials := []trial.Trial{{Workload: w, Contender: Nextval}, {Workload: w, Contender: "B", Through: true}}
+	sample := func(contender string, round int, operations int64) trial.Sample {
+		return trial.Sample{Workload: w.Name, Contender: contender, Round: round, Count: trial.Count{
+			Operations: operations, Elapsed: time.Second, Also: map[string]float64{"WAL bytes, each": 2},
+			Spent:   map[string]time.Duration{trial.Database: time.Duration(operations) * 3 * time.Microsecond},
+			Latency: map[string]time.Duration{"mean": time.Millisecond},
+		}}
 	}
 	r := &Report{
-		Kind: KindPassThrough, Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples,
-		NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns",
+		Title: "A title", Command: "a command", Began: time.Unix(0, 0), NotRun: []string{"PgBouncer: it is not here"},
+		Incomplete: "context canceled, after 5 of 6 turns", Samples: []trial.Sample{
+			sample(Nextval, 1, 4000), sample("B", 1, 8000), sample(Nextval, 2, 1000), sample("B", 2, 2000),
+			sample(Nextval, 3, 100),
+		},
 	}
-	r.Figures = Tabulate(trials, samples, []string{Direct, PgBouncer})
-	r.Verdicts = []Verdict{AtLeast("w: pgflurry to direct", r.Figures[1].Ratios[Direct], 0.9)}
+	delete(r.Samples[1].Spent, trial.Database)
+	r.Figures = Tabulate(trials, r.Samples, []string{Nextval})
+	r.Verdicts = []Verdict{
+		AtLeast("w: B to nextval", r.Figures[1].Ratios[Nextval], 2), AtMost("too much", SpreadOf([]float64{3}), 2),
+	}
 	return r
 }
 
-func TestWhatWasNotMeasuredIsSaidToBeSo(t *testing.T) {
-	var md, table bytes.Buffer
-	r := sampleReport()
-	if err := r.WriteMarkdown(&md); err != nil {
+func TestRule3ARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {
+	f := drifting().Figures[1]
+	if r := f.Ratios[Nextval]; r.Median != 2 || r.Low != 2 || r.High != 2 || r.N != 2 {
+		t.Errorf("%+v; expected 2 in both rounds that both have finished", r)
+	}
+	if c := f.CPURatios[Nextval]; c.Median != 1 || c.N != 1 {
+		t.Errorf("of processor time %+v; expected 1, of the only round in which both were measured", c)
+	}
+}
+
+func TestTheTableHasWhatWasMeasuredAndSaysWhatWasNot(t *testing.T) {
+	r := drifting()
+	folder := t.TempDir()
+	old := filepath.Join(folder, "throughput-old.svg")
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said, table bytes.Buffer
+	if err := r.Write(folder, &said); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.WriteTable(&table); err != nil {
 		t.Fatal(err)
 	}
+	text, _ := os.ReadFile(filepath.Join(folder, "results.md"))
 	for _, want := range []string{
-		"Not run: PgBouncer: it is not here.", "**Incomplete:** context canceled, after 7 of 8 turns.",
-		"| w | direct | 1,000 (550 – 2,500) | – | – | – | not measured | not measured |",
-		"| w | pgflurry | 1,100 (150 – 3,500) | 2.00 (2.00 – 2.00) | – | 1.50 | not measured | 1.50 |",
-		"| w: pgflurry to direct | 2.00 (2.00 – 2.00) | ≥ 0.90 | reached |",
+		"Not run: PgBouncer: it is not here.", "**Incomplete:** context canceled, after 5 of 6 turns.",
+		"| nextval | 1,000 (550 – 2,500) | – | 1,000 (1,000 – 1,000) | 3 (3 – 3) | 3 (3 – 3) | – | 2 (2 – 2) |",
+		"| B | 5,000 (3,500 – 6,500) | 2.00 (2.00 – 2.00) | 1,000 (1,000 – 1,000) | 3 | 3 | 1.00 | 2 (2 – 2) |",
+		"| w: B to nextval | 2.00 (2.00 – 2.00) | ≥ 2.00 | reached |", "| too much | 3.00 | ≤ 2.00 | missed |",
 	} {
-		if !strings.Contains(md.String(), want) {
-			t.Errorf("results.md lacks %q:\n%s", want, md.String())
+		if !strings.Contains(string(text), want) {
+			t.Errorf("results.md lacks %q:\n%s", want, text)
 		}
 	}
-	if !strings.Contains(table.String(), "not measured") {
-		t.Errorf("the table does not say what was not measured:\n%s", table.String())
+	if !strings.Contains(table.String(), "WAL bytes, each") || !strings.Contains(table.String(), "missed") {
+		t.Errorf("the table for a terminal: %s", table.String())
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("a chart of an earlier run is left")
+	}
+	chart, err := os.ReadFile(filepath.Join(folder, "throughput-work-2-clients.svg"))
+	if err != nil || !strings.Contains(string(chart), "B  5,000") || !strings.Contains(string(chart), "incomplete") {
+		t.Errorf("the chart does not name its contenders and its run: %v, %.300s", err, chart)
 	}
 }
 
-func TestResultsJSONHoldsAllThatIsNeededToMakeTheTableAgain(t *testing.T) {
-	var encoded, first, again bytes.Buffer
-	r := sampleReport()
-	if err := r.WriteJSON(&encoded); err != nil {
+func TestResultsJSONHoldsAllThatTheTableIsMadeFrom(t *testing.T) {
+	r, back := drifting(), new(Report)
+	folder := t.TempDir()
+	if err := r.Write(folder, new(bytes.Buffer)); err != nil {
 		t.Fatal(err)
 	}
-	var back Report
-	if err := json.Unmarshal(encoded.Bytes(), &back); err != nil {
+	content, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if err == nil {
+		err = json.Unmarshal(content, back)
+	}
+	if err != nil || back.markdown() != r.markdown() || len(back.Samples) != len(r.Samples) {
+		t.Errorf("error %v; from results.json:\n%s", err, back.markdown())
+	}
+	nothing := &Report{Title: "nothing"}
+	if err := nothing.Write(folder, new(bytes.Buffer)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.WriteMarkdown(&first); err != nil {
-		t.Fatal(err)
-	}
-	if err := back.WriteMarkdown(&again); err != nil {
-		t.Fatal(err)
-	}
-	if first.String() != again.String() || len(back.Samples) != len(r.Samples) ||
-		back.Samples[1].CPU[trial.Middle] != 3*time.Millisecond {
-		t.Errorf("from results.json:\n%s\ninstead of\n%s", again.String(), first.String())
+	if again, _ := os.ReadFile(filepath.Join(folder, "results.json")); !bytes.Equal(again, content) {
+		t.Error("a report without a sample has replaced another")
 	}
 }
 
-func TestDigitsAreGrouped(t *testing.T) {
+func TestAQuickLookShowsTheOpenLoopBesideTheClosedOneInAHundredColumns(t *testing.T) {
+	r := drifting()
+	open := r.Figures[1]
+	open.Task += OpenLoop + "50 %"
+	open.Latency = map[string]Spread{"p50": SpreadOf([]float64{12_345}), "p99": SpreadOf([]float64{23_456_789})}
+	r.Figures = append(r.Figures, open)
+	r.Summary = strings.Repeat("word ", 40)
+	for ascii, bar := range map[bool]string{false: "████", true: "####"} {
+		var b bytes.Buffer
+		if err := r.WriteQuick(&b, ascii); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screenColumns {
+				t.Errorf("%d columns: %q", n, line)
+			}
+		}
+		fields := ""
+		for line := range strings.Lines(b.String()) {
+			if strings.HasPrefix(line, "B ") && fields == "" {
+				fields = strings.Join(strings.Fields(line), " ")
+			}
+		}
+		if fields != "B 5,000 12,345 23.5M 3 2.00" || !strings.Contains(b.String(), bar) {
+			t.Errorf("%q:\n%s", fields, b.String())
+		}
+	}
+}
+
+func TestNumbersAreShort(t *testing.T) {
 	for f, want := range map[float64]string{0: "0", 999.4: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := Grouped(f); got != want {
 			t.Errorf("%v is written %q; expected %q", f, got, want)
 		}
 	}
-}
-
-func TestAFigureThatTheDigitsCannotTellFromZeroIsNoZero(t *testing.T) {
-	of := func(f float64) *statistics.Spread { return &statistics.Spread{Median: f} }
-	for what, row := range map[string]struct{ got, want string }{
-		"processor time": {
-			spent(Figure{CPU: map[string]statistics.Spread{trial.Middle: *of(0.004)}}, trial.Middle), "< 0.01",
-		},
-		"a difference below zero":   {serverCPU(Figure{ServerCPU: of(-0.3)}), "< 0.01"},
-		"bytes of the log":          {wal(Figure{WAL: of(0.004)}), "< 0.01"},
-		"not a byte of the log":     {wal(Figure{WAL: of(0)}), "0"},
-		"many bytes of the log":     {wal(Figure{WAL: of(197.891)}), "197.89"},
-		"what has digits":           {serverCPU(Figure{ServerCPU: of(0.006)}), "0.01"},
-		"a percentile not taken":    {trip(Figure{}, "p99"), "not measured"},
-		"processor time not taken":  {serverCPU(Figure{}), "not measured"},
-		"the log, not looked at":    {wal(Figure{}), "not measured"},
-		"a percentile that is zero": {trip(Figure{Latency: map[string]statistics.Spread{"p99": {}}}, "p99"), "0"},
-	} {
-		if row.got != row.want {
-			t.Errorf("%s: %q; expected %q", what, row.got, row.want)
+	for f, want := range map[float64]string{0: "0", -0.3: "< 0.01", 0.00412: "0.00412", 12.34: "12.3", 4321: "4,321"} {
+		if got := small(f); got != want {
+			t.Errorf("%v is written %q; expected %q", f, got, want)
 		}
 	}
 }

@@ -105,16 +105,6 @@ func (c *child) stop() {
 	<-c.ended
 }
 
-// freeAddress is a free port on the loopback.
-func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer ln.Close()
-	return ln.Addr().String(), nil
-}
-
 // capped keeps the first 16 KiB that are written to it.
 type capped struct {
 	mu    sync.Mutex

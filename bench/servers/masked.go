@@ -4,8 +4,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // mask replaces a password in results.
@@ -30,16 +28,4 @@ func maskedURL(target string) string {
 		}
 	}
 	return u.Redacted()
-}
-
-// maskedMariaDB hides the password of a data source name.
-func maskedMariaDB(target string) string {
-	c, err := mysql.ParseDSN(target)
-	if err != nil {
-		return mask
-	}
-	if c.Passwd != "" {
-		c.Passwd = mask
-	}
-	return c.FormatDSN()
 }

@@ -18,11 +18,6 @@ func TestNoPasswordIsInTheCommandThatResultsShow(t *testing.T) {
 		{
 			Pooler: Server{URL: "host=db user='me'"}, Redis: Server{URL: "redis://:secret@cache/1"},
 		}: ` --pgbouncer 'host=db user='\''me'\''' --redis 'redis://:xxxxx@cache/1'`,
-		{
-			MariaDB: Server{URL: "me:sec@ret@tcp(other:3306)/app?tls=true"},
-		}: " --mysql 'me:xxxxx@tcp(other:3306)/app?tls=true'",
-		{MariaDB: Server{URL: "me@tcp(other:3306)/app"}}: " --mysql 'me@tcp(other:3306)/app'",
-		{MariaDB: Server{URL: "secret"}}:                 " --mysql 'xxxxx'",
 	} {
 		if got := given.Options(); got != want {
 			t.Errorf("%s; expected %s", got, want)

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"pgflurry/bench/driver"
 	"pgflurry/internal/postgres"
 )
 
@@ -25,9 +25,6 @@ type Private struct {
 	program  string // path of pgflurry
 	cluster  *postgres.Cluster
 	children []*child
-	logins   string // file with the verifier of Login, for PgBouncer and pgflurry; empty: not needed
-	// PgBouncer pools transactions instead of sessions
-	transactions bool
 }
 
 // PrivateSettings say what to start.
@@ -56,7 +53,6 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	s.Say("data in " + p.Folder)
 	p.cluster, err = postgres.Start(ctx, postgres.Settings{
 		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(p.Folder, "data"), Options: s.Options,
-		HBA: accessRules,
 	})
 	if err != nil {
 		return p, err
@@ -69,12 +65,6 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p.program = s.Pgflurry
 	return p, p.startProxy(ctx)
 }
-
-// accessRules let in everybody on this machine, but ask Login for its password.
-const accessRules = `host all ` + driver.Login + ` 127.0.0.1/32 scram-sha-256
-local all all trust
-host all all 127.0.0.1/32 trust
-`
 
 // settingsOf formats settings for a report: "max_connections = 500".
 func settingsOf(options map[string]string) string {
@@ -106,20 +96,78 @@ func (p *Private) startProxy(ctx context.Context) error {
 
 // serve starts a proxy as a process of its own.
 func (p *Private) serve(ctx context.Context, name, node string, options ...string) (Server, error) {
-	address, err := freeAddress()
+	address, _, err := freeAddress()
 	if err != nil {
 		return Server{}, err
 	}
 	upstream := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.cluster.Port))
-	proxy, err := startChild(ctx, name, address, exec.Command(p.program, append([]string{
-		"serve", "--listen", address, "--upstream", upstream,
-		"--lease-database", p.Postgres.URL, "--node", node, "--drain-timeout", "1s",
-	}, options...)...))
-	if err != nil {
-		return Server{}, err
+	return p.start(ctx, name, address, p.program, append([]string{
+		"serve", "--listen", address, "--upstream", upstream, "--lease-database", p.Postgres.URL, "--node", node,
+		"--drain-timeout", "1s",
+	}, options...)...)
+}
+
+// Start starts what a benchmark needs besides PostgreSQL and the proxy.
+func (p *Private) Start(ctx context.Context, n Needs) error {
+	for _, server := range []struct {
+		needed bool
+		start  func(context.Context) error
+	}{
+		{n.Pooler, p.startPooler},
+		{n.Balancer, p.startBalancer},
+		{n.Least, p.startLeast},
+		{n.Redis, p.startRedis},
+		{n.IDDatabase, p.startIDDatabase},
+	} {
+		if server.needed {
+			if err := server.start(ctx); err != nil {
+				return err
+			}
+		}
 	}
-	p.children = append(p.children, proxy)
-	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
+	return nil
+}
+
+// startIDDatabase starts a second proxy, only for its ID database.
+func (p *Private) startIDDatabase(ctx context.Context) (err error) {
+	const name = "pgflurry"
+	p.IDDatabase, err = p.serve(ctx, "the ID database", "ids", "--id-database", name, "--id-auth", "trust")
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(p.IDDatabase.URL)
+	if err != nil {
+		return err
+	}
+	u.Path = "/" + name
+	p.IDDatabase.URL = u.String()
+	return nil
+}
+
+// fsyncs is how many writes Fsync times.
+const fsyncs = 100
+
+// Fsync is the median time in which a page that is written in the servers' folder reaches the disk. A draw that waits
+// for the disk takes at least that long.
+func (p *Private) Fsync() (time.Duration, error) {
+	file, err := os.CreateTemp(p.Folder, "fsync-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _, _ = file.Close(), os.Remove(file.Name()) }()
+	page, took := make([]byte, 8192), make([]time.Duration, fsyncs)
+	for i := range took {
+		began := time.Now()
+		if _, err := file.WriteAt(page, 0); err != nil {
+			return 0, err
+		}
+		if err := file.Sync(); err != nil {
+			return 0, err
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return took[fsyncs/2], nil
 }
 
 // Stop ends all servers and removes the folder.

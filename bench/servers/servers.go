@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -22,24 +21,18 @@ type Server struct {
 
 // Servers are PostgreSQL, the servers in front of it, and those of other makers.
 type Servers struct {
-	Postgres, Proxy, Pooler, Redis, MariaDB Server
+	Postgres, Proxy, Pooler, Redis Server
 	// IDDatabase is a proxy's ID database. A private one has a proxy of its own.
 	IDDatabase Server
-	// Login is the role of clients with a password (SCRAM); nil: the one in the URLs.
-	Login *url.Userinfo
-	// Balancer is HAProxy in TCP mode before PostgreSQL. Limit answers fixed bytes; PostgreSQL takes no part.
-	Balancer, Limit Server
-	// Idle is a proxy without clients, with a window of IdleWindow.
-	Idle Server
+	// Balancer is HAProxy in TCP mode before PostgreSQL. Least answers fixed bytes; PostgreSQL takes no part.
+	Balancer, Least Server
 	// Binaries is the folder of PostgreSQL's programs; empty: not known.
 	Binaries string
 }
 
 // Needs are the servers that a benchmark needs besides PostgreSQL and the proxy.
 type Needs struct {
-	Pooler, Redis, MariaDB, Idle, IDDatabase, Balancer, Limit bool
-	// Passwords: clients log in with a password, and PgBouncer pools transactions, as in production.
-	Passwords bool
+	Pooler, Redis, IDDatabase, Balancer, Least bool
 }
 
 // option is a flag that names a running server.
@@ -47,17 +40,15 @@ type option struct {
 	of      *Server
 	name    string
 	version func(context.Context, string) (string, error)
-	masked  func(string) string
 }
 
 func (s *Servers) options() []option {
 	return []option{
-		{&s.Postgres, "--postgres", driver.PostgresVersion, maskedURL},
-		{&s.Proxy, "--proxy", behind, maskedURL},
-		{&s.IDDatabase, "--id-database", driver.IDDatabaseVersion, maskedURL},
-		{&s.Pooler, "--pgbouncer", behind, maskedURL},
-		{&s.Redis, "--redis", driver.RedisVersion, maskedURL},
-		{&s.MariaDB, "--mysql", driver.MariaDBVersion, maskedMariaDB},
+		{&s.Postgres, "--postgres", driver.PostgresVersion},
+		{&s.Proxy, "--proxy", behind},
+		{&s.IDDatabase, "--id-database", driver.PostgresVersion},
+		{&s.Pooler, "--pgbouncer", behind},
+		{&s.Redis, "--redis", driver.RedisVersion},
 	}
 }
 
@@ -80,7 +71,7 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 		case silent:
 			return s, fault.WithHint(
 				fmt.Errorf("%s %s has not let a client in within %v",
-					server.name, server.masked(server.of.URL), askPatience),
+					server.name, maskedURL(server.of.URL), askPatience),
 				"Is the address right, and does nothing between drop connections?")
 		case err != nil:
 			return s, fmt.Errorf("%s cannot be asked for its version: %w", server.name, err)
@@ -95,7 +86,7 @@ func (s Servers) Options() string {
 	var b strings.Builder
 	for _, server := range s.options() {
 		if server.of.URL != "" {
-			fmt.Fprintf(&b, " %s '%s'", server.name, strings.ReplaceAll(server.masked(server.of.URL), "'", `'\''`))
+			fmt.Fprintf(&b, " %s '%s'", server.name, strings.ReplaceAll(maskedURL(server.of.URL), "'", `'\''`))
 		}
 	}
 	return b.String()

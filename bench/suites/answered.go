@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	_ "embed" // the SQL
 	"errors"
 	"fmt"
 	"time"
@@ -11,15 +10,6 @@ import (
 
 	"pgflurry/bench/servers"
 	"pgflurry/bench/trial"
-)
-
-var (
-	//go:embed sql/function_worker.sql
-	functionWorkerSQL string
-	//go:embed sql/worker_of.sql
-	workerOfSQL string
-	//go:embed sql/lane.sql
-	laneSQL string
 )
 
 const (
@@ -111,7 +101,7 @@ func newForwardingCheck(ctx context.Context, s servers.Servers) (c forwardingChe
 	if c.proxy, err = pgx.Connect(ctx, s.Proxy.URL); err != nil {
 		return c, err
 	}
-	if err = c.direct.QueryRow(ctx, functionWorkerSQL).Scan(&c.function); err != nil {
+	if err = c.direct.QueryRow(ctx, statement("function_worker")).Scan(&c.function); err != nil {
 		err = fmt.Errorf("the function in the database gives no ID: %w; PostgreSQL needs the schema (pgflurry "+
 			"migrate up)", err)
 	}
@@ -130,10 +120,10 @@ func (c forwardingCheck) close(ctx context.Context) {
 // sequence, or 0 if others draw, too.
 func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 	var id, worker int64
-	if err := c.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+	if err := c.proxy.QueryRow(ctx, "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
 		return 0, err
 	}
-	if err := c.direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil {
+	if err := c.direct.QueryRow(ctx, statement("worker_of"), id).Scan(&worker); err != nil {
 		return 0, err
 	}
 	if worker == c.function {
@@ -141,7 +131,7 @@ func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 			worker, errForwarded)
 	}
 	if c.alone {
-		err = c.direct.QueryRow(ctx, laneSQL).Scan(&lane)
+		err = c.direct.QueryRow(ctx, statement("lane")).Scan(&lane)
 	}
 	return lane, err
 }

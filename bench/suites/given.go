@@ -2,7 +2,6 @@ package suites
 
 import (
 	"context"
-	_ "embed" // the SQL
 	"errors"
 	"fmt"
 	"net"
@@ -12,9 +11,6 @@ import (
 	"pgflurry/bench/servers"
 	"pgflurry/internal/fault"
 )
-
-//go:embed sql/client_port.sql
-var clientPortSQL string
 
 // checkGiven refuses given servers that are not what their flags say, before it changes anything there. PostgreSQL
 // answers everything that a proxy does, so without this check only the speed would differ.
@@ -39,7 +35,7 @@ func checkProxy(ctx context.Context, s servers.Servers) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var seen *int
-	if err := conn.QueryRow(ctx, clientPortSQL, pgx.QueryExecModeSimpleProtocol).Scan(&seen); err != nil {
+	if err := conn.QueryRow(ctx, statement("client_port"), pgx.QueryExecModeSimpleProtocol).Scan(&seen); err != nil {
 		return fmt.Errorf("--proxy %s: %w", addressOf(conn), err)
 	}
 	own, overTCP := conn.PgConn().Conn().LocalAddr().(*net.TCPAddr)
@@ -67,7 +63,7 @@ func checkIDDatabase(ctx context.Context, target string) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var seen *int
-	if conn.QueryRow(ctx, clientPortSQL, pgx.QueryExecModeSimpleProtocol).Scan(&seen) != nil {
+	if conn.QueryRow(ctx, statement("client_port"), pgx.QueryExecModeSimpleProtocol).Scan(&seen) != nil {
 		return nil
 	}
 	return fault.WithKind(fault.Usage, fault.WithHint(

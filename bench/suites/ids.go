@@ -7,168 +7,273 @@ import (
 	"slices"
 	"time"
 
-	_ "embed" // the SQL
-
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/bench/trial"
 )
 
-var (
-	//go:embed sql/setup_ids.sql
-	setupIDsSQL string
-	//go:embed sql/clean_up_ids.sql
-	cleanUpIDsSQL string
+// The workloads of IDs, as in --workloads.
+const (
+	preparedWorkload  = "prepared"
+	openWorkload      = "open"
+	simpleWorkload    = "simple"
+	pipelinedWorkload = "pipelined"
+	batchWorkload     = "batch"
+	coldWorkload      = "cold"
+	insertWorkload    = "insert"
+	bulkWorkload      = "bulk"
 )
 
-// IDs plans the comparison of sources of IDs over a connection.
-type IDs struct {
-	Servers servers.Servers
-	Clients []int
-	Sources []string // some of SourceKeys; empty: all
-	Quick   bool     // only the first task: one ID a round trip
-}
+// Names of contenders with a target, besides those of package report.
+const (
+	proxied    = "next_snowflake, proxy"
+	unbacked   = "next_snowflake, ID database"
+	inDatabase = "next_snowflake, function in the database"
+	inBatches  = "next_snowflakes(1000), proxy"
+)
 
-// groups are the sources by task.
-func (b IDs) groups() []group {
-	if b.Quick {
-		return groups[:1]
+// The tasks. Those with a target are judged in verdicts.go.
+const (
+	singlePrepared = "one per round trip, prepared"
+	singleSimple   = "one per round trip, simple"
+	batchPrepared  = "1,000 per statement, prepared"
+	cold           = "20 of each new session, prepared"
+	inserted       = "INSERT of one row, prepared"
+	bulk           = "100,000 in one statement, prepared"
+)
+
+var pipelinedPrepared = fmt.Sprintf("%d pipelined, prepared", driver.PipelineLength)
+
+// Sources by how they are asked. Those of one list take turns.
+var (
+	oneAtATime = []contender{
+		{"nextval", report.Nextval, "sources/nextval.sql", fromPostgres},
+		{"snowflake-proxy", proxied, "sources/next_snowflake.sql", fromProxy},
+		{"snowflake-id-database", unbacked, "sources/next_snowflake.sql", fromIDDatabase},
+		{"snowflake-function", inDatabase, "sources/next_snowflake.sql", fromPostgres},
+		{"nextval-unlogged", report.Unlogged, "sources/nextval_unlogged.sql", fromPostgres},
+		{"least", report.Least, "sources/next_snowflake.sql", fromLeast},
+		redisIncr,
+		{"nextval-pgbouncer", "nextval, PgBouncer", "sources/nextval.sql", fromPooler},
+		{"snowflake-in-process", "next_snowflake, in process, leased", "", fromMemory},
+		{"nextval-cached", "nextval, CACHE 1000", "sources/nextval_cached.sql", fromPostgres},
+		{"nextval-offset", "nextval, offset 1 of 2", "sources/nextval_offset.sql", fromPostgres},
+		{"nextval-clock", "nextval % 4096 + clock (can repeat)", "sources/nextval_clock.sql", fromPostgres},
+		{"uuidv4", "UUID v4", "sources/uuidv4.sql", fromPostgres},
+		{"uuidv7", "UUID v7", "sources/uuidv7.sql", fromPostgres},
+		{"segment-proxy", "next_segment, proxy", "sources/next_segment.sql", fromProxy},
+		{"segment-function", "next_segment, in the database", "sources/next_segment.sql", fromPostgres},
+		{"auto-increment", "next_auto_increment (offset 1 of 2)", "sources/next_auto_increment.sql", fromPostgres},
+		{"replace-id", "next_replace_id", "sources/next_replace_id.sql", fromPostgres},
+		{"incr", "incr (counter row)", "sources/incr.sql", fromPostgres},
 	}
-	return groups
+	redisIncr = contender{"redis-incr", report.Redis, "", fromRedis}
+	// asked in further ways: nextval, the proxy, the ID database, the function, the unlogged sequence, the least
+	usual = oneAtATime[:6]
+	batch = []contender{
+		{"nextval", report.Nextval, "sources/nextval_1000.sql", fromPostgres},
+		{"snowflake-proxy", inBatches, "sources/next_snowflakes_1000.sql", fromProxy},
+		{
+			"snowflake-id-database", "next_snowflakes(1000), ID database", "sources/next_snowflakes_1000.sql",
+			fromIDDatabase,
+		},
+		{"series-proxy", "generate_series, proxy", "sources/next_snowflake_1000.sql", fromProxy},
+		{
+			"snowflake-function", "next_snowflakes(1000), function in the database",
+			"sources/next_snowflakes_1000.sql", fromPostgres,
+		},
+	}
+	pipelined = []contender{
+		{"nextval", report.Nextval, "pgbench/pipelined_nextval.sql", fromPostgres},
+		{"snowflake-proxy", proxied, "pgbench/pipelined_snowflake.sql", fromProxy},
+		{"snowflake-id-database", unbacked, "pgbench/pipelined_snowflake.sql", fromIDDatabase},
+		redisIncr,
+	}
+	rows = []contender{
+		{"nextval", report.Nextval, "pgbench/insert_bigserial.sql", fromPostgres},
+		{"floor", report.Floor, "pgbench/insert_least.sql", fromPostgres},
+		{"snowflake-function", inDatabase, "pgbench/insert_snowflake.sql", fromPostgres},
+	}
+	manyRows = []contender{
+		{"nextval", report.Nextval, "pgbench/bulk_nextval.sql", fromPostgres},
+		{"floor", report.Floor, "pgbench/bulk_least.sql", fromPostgres},
+		{"snowflake-function", inDatabase, "pgbench/bulk_snowflake.sql", fromPostgres},
+	}
+)
+
+const (
+	// From so many clients on, the first draws of new sessions show in a turn of seconds. coldFor is the time that
+	// 64 sessions took for them on two busy processors.
+	coldClients = 64
+	coldFor     = 5 * time.Second
+)
+
+// shares of the closed loop's throughput, at which open loops ask
+func (r Rig) shares() []float64 {
+	if r.Quick {
+		return []float64{0.5}
+	}
+	return []float64{0.25, 0.5, 0.75}
 }
 
-// Prepare creates what the sources draw from. It returns when the proxy answers from memory, because before that it
+// SourceKeys are the keys of all sources.
+func SourceKeys() (keys []string) {
+	for _, c := range slices.Concat(oneAtATime, batch, rows) {
+		if !slices.Contains(keys, c.key) {
+			keys = append(keys, c.key)
+		}
+	}
+	return keys
+}
+
+// IDs compares sources of IDs over a connection.
+func IDs() Suite {
+	return Suite{
+		Title: "Sources of IDs over a connection",
+		Workloads: []string{
+			preparedWorkload, openWorkload, simpleWorkload, pipelinedWorkload, batchWorkload, coldWorkload,
+			insertWorkload, bulkWorkload,
+		},
+		Clients: []int{1, 16, 64},
+		Bases:   []string{report.Nextval, report.Redis, report.Floor, report.Least},
+		Drivers: []string{pgxModule, "github.com/redis/go-redis/v9"},
+		Needs:   needsOfIDs,
+		Prepare: prepareIDs, CleanUp: cleanUpIDs, Plan: planIDs, Verdicts: idVerdicts, Summary: Summary,
+	}
+}
+
+func needsOfIDs(r Rig) servers.Needs {
+	asked := make(map[place]bool)
+	for _, c := range oneAtATime {
+		asked[c.from] = asked[c.from] || len(r.Sources) == 0 || slices.Contains(r.Sources, c.key)
+	}
+	return servers.Needs{
+		Pooler: asked[fromPooler], Redis: asked[fromRedis], IDDatabase: asked[fromIDDatabase], Least: asked[fromLeast],
+	}
+}
+
+const pgxModule = "github.com/jackc/pgx/v5"
+
+// prepareIDs creates what the sources draw from. It returns when the proxy answers from memory, because before that it
 // forwards. First it checks that given servers are what their flags say.
-func (b IDs) Prepare(ctx context.Context) error {
-	private := b.Servers.Postgres.PID != 0
+func prepareIDs(ctx context.Context, r Rig) error {
+	private := r.Postgres.PID != 0
 	if !private {
-		if err := checkGiven(ctx, b.Servers); err != nil {
+		if err := checkGiven(ctx, r.Servers); err != nil {
 			return err
 		}
 	}
-	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.PgConn().Exec(ctx, setupIDsSQL).ReadAll(); err != nil {
+	if err := execute(ctx, r.Postgres.URL, "setup_ids"); err != nil {
 		return fmt.Errorf("what the sources draw from cannot be made: %w; PostgreSQL needs the schema (pgflurry "+
 			"migrate up), and the benchmark the right to make the schema pgflurry_bench", err)
 	}
-	if target := b.Servers.MariaDB.URL; target != "" {
-		if err := driver.SetUpMariaDB(ctx, target); err != nil {
-			return fmt.Errorf("tables pgflurry_bench_… cannot be made in MariaDB: %w", err)
-		}
-	}
-	if !private || b.Servers.Proxy.URL == "" {
+	if !private || r.Proxy.URL == "" {
 		return nil
 	}
-	return awaitAnswers(ctx, b.Servers)
+	return awaitAnswers(ctx, r.Servers)
 }
 
-// CleanUp removes what Prepare has created. Rows named pgflurry_bench in tables of schema pgflurry stay: a proxy may
-// still hold numbers of the segment, and no number may be given twice.
-func (b IDs) CleanUp(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.PgConn().Exec(ctx, cleanUpIDsSQL).ReadAll()
-	if target := b.Servers.MariaDB.URL; target != "" {
-		err = errors.Join(err, driver.CleanUpMariaDB(ctx, target))
-	}
-	if target := b.Servers.Redis.URL; target != "" {
-		err = errors.Join(err, driver.CleanUpRedis(ctx, target))
+// cleanUpIDs removes what prepareIDs has created. Rows named pgflurry_bench in tables of schema pgflurry stay: a proxy
+// may still hold numbers of the segment, and no number may be given twice.
+func cleanUpIDs(ctx context.Context, s servers.Servers) error {
+	err := execute(ctx, s.Postgres.URL, "clean_up_ids")
+	if s.Redis.URL != "" {
+		err = errors.Join(err, driver.CleanUpRedis(ctx, s.Redis.URL))
 	}
 	return err
 }
 
-// Plan makes the trials. The caller fills in rounds, times and seed. Sources without a server get no trial.
-func (b IDs) Plan() (trial.Plan, error) {
-	var p trial.Plan
-	for _, clients := range b.Clients {
-		for _, g := range b.groups() {
-			workload := trial.WithClients(g.task, clients, "IDs", g.task)
-			for _, s := range g.sources {
-				server := s.from.of(b.Servers)
-				if !b.chosen(s) || server.URL == "" {
-					continue
+func planIDs(r Rig) (p trial.Plan, err error) {
+	if r.chosen(openWorkload) && !r.chosen(preparedWorkload) {
+		return p, fmt.Errorf("the workload %s needs %s, whose throughput it takes shares of", openWorkload,
+			preparedWorkload)
+	}
+	for _, clients := range r.Clients {
+		closed := make(map[string]*float64) // throughput, by contender
+		at := func(task string, share float64) {
+			r.add(&p, trial.With(task, clients, "client", "IDs"), r.single(share), func(c contender,
+				server servers.Server,
+			) trial.Turn {
+				if closed[c.name] == nil {
+					closed[c.name] = new(float64)
 				}
-				run, err := s.run(g, clients, server.URL)
-				if err != nil {
-					return p, err
-				}
-				database := server.PID
-				if s.from == fromPostgres || s.from.inFront() {
-					database = b.Servers.Postgres.PID
-				}
-				if s.from.logs() {
-					run = walOf(b.Servers.Postgres.URL, run)
-				}
-				p.WatchProcess(s.name, trial.Database, database)
-				if s.from.inFront() {
-					p.WatchProcess(s.name, trial.Middle, server.PID)
-				}
-				if s.from == fromProxy && s.draws() {
-					run = Answered(b.Servers, run)
-				}
-				p.Trials = append(p.Trials,
-					trial.Trial{Workload: workload, Contender: s.name, Through: s.from.inFront(), Run: run})
+				return r.drawing(c, server, clients, driver.Pace{Share: share, Closed: closed[c.name]})
+			})
+		}
+		if r.chosen(preparedWorkload) {
+			at(singlePrepared, 0)
+		}
+		if r.chosen(openWorkload) && clients == r.Clients[len(r.Clients)/2] {
+			for _, share := range r.shares() {
+				at(fmt.Sprintf("%s%s%.0f %%", singlePrepared, report.OpenLoop, 100*share), share)
 			}
 		}
+		if r.chosen(simpleWorkload) {
+			r.pgbench(&p, trial.With(singleSimple, clients, "client", "IDs"), settled("simple", clients), usual)
+		}
+		if r.chosen(pipelinedWorkload) {
+			r.add(&p, trial.With(pipelinedPrepared, clients, "client", "IDs"), pipelined,
+				func(c contender, server servers.Server) trial.Turn {
+					return r.drawing(c, server, clients, driver.Pace{}, driver.PipelineLength)
+				})
+		}
+		if r.chosen(batchWorkload) {
+			r.pgbench(&p, trial.With(batchPrepared, clients, "client", "IDs"),
+				driver.PgbenchRun{Mode: "prepared", Each: 1000}, batch)
+		}
+		if r.chosen(insertWorkload) {
+			r.pgbench(&p, trial.With(inserted, clients, "client", "rows"), settled("prepared", clients), rows)
+		}
+	}
+	if r.chosen(coldWorkload) {
+		r.pgbench(&p, trial.With(cold, coldClients, "client", "IDs"),
+			driver.PgbenchRun{Mode: "prepared", Each: 1, Leave: 20}, usual[:5])
+	}
+	if r.chosen(bulkWorkload) {
+		r.pgbench(&p, trial.With(bulk, 1, "client", "IDs"), driver.PgbenchRun{Mode: "prepared", Each: 100_000},
+			manyRows)
 	}
 	if len(p.Trials) == 0 {
-		return p, fmt.Errorf("none of the sources %v can run: %v", b.Sources, b.NotRun())
+		return p, fmt.Errorf("none of the sources %v can run", r.Sources)
 	}
 	return p, nil
 }
 
-// chosen says whether the user wants a source.
-func (b IDs) chosen(s source) bool { return len(b.Sources) == 0 || slices.Contains(b.Sources, s.key) }
-
-// NotRun lists the wanted sources without a server, and why.
-func (b IDs) NotRun() (lines []string) {
-	for _, g := range b.groups() {
-		for _, s := range g.sources {
-			if server := s.from.of(b.Servers); b.chosen(s) && server.URL == "" {
-				if line := s.name + ": " + server.Missing; !slices.Contains(lines, line) {
-					lines = append(lines, line)
-				}
-			}
-		}
+// settled is a run of one operation at a time, in which cold sessions do not count.
+func settled(mode string, clients int) driver.PgbenchRun {
+	run := driver.PgbenchRun{Mode: mode, Each: 1}
+	if clients >= coldClients {
+		run.Settle = coldFor
 	}
-	return lines
+	return run
 }
 
-//go:embed sql/wal.sql
-var walSQL string
-
-// walOf adds to a count all that the server wrote to its log during the turn, whatever the cause.
-func walOf(server string, turn trial.Turn) trial.Turn {
-	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
-			return trial.Count{}, err
-		}
-		defer conn.Close(context.WithoutCancel(ctx))
-		return turn(ctx, d, func(work func() (trial.Count, error)) (trial.Count, error) {
-			var before, after int64
-			if err := conn.QueryRow(ctx, walSQL).Scan(&before); err != nil {
-				return trial.Count{}, err
-			}
-			count, err := measure(work)
-			if err != nil {
-				return count, err
-			}
-			if err := conn.QueryRow(ctx, walSQL).Scan(&after); err != nil {
-				return count, err
-			}
-			written := after - before
-			count.WAL = &written
-			return count, nil
-		})
+// single are the sources of single IDs. In an open loop they are those that users choose between first.
+func (r Rig) single(share float64) []contender {
+	if share == 0 || r.Quick {
+		return oneAtATime
 	}
+	return oneAtATime[:8]
+}
+
+// drawing makes turns of a source, by pgbench or by its own driver.
+func (r Rig) drawing(c contender, server servers.Server, clients int, pace driver.Pace, each ...int64) trial.Turn {
+	calls := driver.Calls{Clients: clients, Pace: pace}
+	switch c.from {
+	case fromRedis:
+		calls.Dial = driver.Incr(len(each) > 0)
+	case fromMemory:
+		return driver.Leased(clients, pace, server.URL)
+	default:
+		run := settled("prepared", clients)
+		if run.Script, run.Clients, run.Pace = c.script, clients, pace; len(each) > 0 {
+			run.Each = each[0]
+		}
+		if r.Quick {
+			run.Settle = 0
+		}
+		return r.Pgbench.Against(run, server.URL)
+	}
+	return calls.Against(server.URL)
 }

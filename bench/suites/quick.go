@@ -7,7 +7,6 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
-	"pgflurry/bench/statistics"
 )
 
 // QuickSources are the default sources of a quick look. If servers are given, it has only their sources.
@@ -16,9 +15,9 @@ func QuickSources(given servers.Servers) []string {
 	if given.Postgres.URL == "" {
 		return keys
 	}
-	keys = append(keys, "snowflake-id-database", "nextval-pgbouncer", mariadbReplace)
+	keys = append(keys, "snowflake-id-database", "nextval-pgbouncer")
 	return slices.DeleteFunc(keys, func(key string) bool {
-		at := slices.IndexFunc(oneAtATime, func(s source) bool { return s.key == key })
+		at := slices.IndexFunc(oneAtATime, func(c contender) bool { return c.key == key })
 		return oneAtATime[at].from.of(given).URL == ""
 	})
 }
@@ -33,7 +32,7 @@ func Summary(figures []report.Figure) string {
 	for _, subject := range subjects {
 		for _, f := range slices.Backward(figures) {
 			if to, compared := f.Ratios[report.Nextval]; compared && f.Contender == subject.contender &&
-				f.Workload == figures[len(figures)-1].Workload {
+				!strings.Contains(f.Task, report.OpenLoop) {
 				return summary(subject.called, to, f.CPURatios[report.Nextval])
 			}
 		}
@@ -43,7 +42,7 @@ func Summary(figures []report.Figure) string {
 
 // summary compares a subject with nextval by the ratios of speed and of processor time. The latter may not have been
 // measured.
-func summary(subject string, speed, cpu statistics.Spread) string {
+func summary(subject string, speed, cpu report.Spread) string {
 	var b strings.Builder
 	b.WriteString(strings.ToUpper(subject[:1]) + subject[1:])
 	switch m := speed.Median; {
@@ -72,4 +71,4 @@ func summary(subject string, speed, cpu statistics.Spread) string {
 }
 
 // same says that a ratio may as well be 1: its quartiles are on both sides.
-func same(ratio statistics.Spread) bool { return ratio.N > 1 && ratio.Low <= 1 && ratio.High >= 1 }
+func same(ratio report.Spread) bool { return ratio.N > 1 && ratio.Low <= 1 && ratio.High >= 1 }

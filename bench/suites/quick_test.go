@@ -7,16 +7,15 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
-	"pgflurry/bench/statistics"
 )
 
 func TestTheSummaryOfAQuickLookSaysNoMoreThanTheRounds(t *testing.T) {
 	figure := func(contender string, speed, cpu []float64) report.Figure {
-		of := func(values []float64) map[string]statistics.Spread {
+		of := func(values []float64) map[string]report.Spread {
 			if len(values) == 0 {
 				return nil
 			}
-			return map[string]statistics.Spread{report.Nextval: statistics.SpreadOf(values)}
+			return map[string]report.Spread{report.Nextval: report.SpreadOf(values)}
 		}
 		return report.Figure{Workload: "w", Contender: contender, Ratios: of(speed), CPURatios: of(cpu)}
 	}
@@ -66,11 +65,8 @@ func TestAQuickLookHasASourceOfEachServerThatIsGiven(t *testing.T) {
 		{servers.Servers{}, []string{"snowflake-proxy", "snowflake-function", "nextval", "uuidv7", "redis-incr"}},
 		{servers.Servers{Postgres: on("p")}, []string{"snowflake-function", "nextval", "uuidv7"}},
 		{
-			servers.Servers{Postgres: on("p"), IDDatabase: on("i"), Pooler: on("b"), MariaDB: on("m")},
-			[]string{
-				"snowflake-function", "nextval", "uuidv7", "snowflake-id-database", "nextval-pgbouncer",
-				"mariadb-replace",
-			},
+			servers.Servers{Postgres: on("p"), IDDatabase: on("i"), Pooler: on("b")},
+			[]string{"snowflake-function", "nextval", "uuidv7", "snowflake-id-database", "nextval-pgbouncer"},
 		},
 	} {
 		if got := QuickSources(c.given); !slices.Equal(got, c.want) {

@@ -24,15 +24,24 @@ func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
 		}
 	})
 	if err == nil {
-		err = suites.IDs{Servers: private.Servers}.Prepare(t.Context()) // waits until the proxy answers
+		err = suites.IDs().Prepare(t.Context(), suites.Rig{Servers: private.Servers}) // waits until the proxy answers
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	draw := driver.Draw{SQL: "SELECT next_snowflake()", Rows: 1, Clients: 2}
+	folder := t.TempDir()
+	pgbench, err := suites.NewPgbench(t.Context(), private.Binaries, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func(target string) trial.Turn {
+		return pgbench.Against(driver.PgbenchRun{
+			Script: "sources/next_snowflake.sql", Mode: "simple", Clients: 2, Each: 1, Executions: 100,
+		}, target)
+	}
 	// The function gives IDs in the middle of a turn. Before and after it the proxy answers.
 	middle := func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		return measure(func() (trial.Count, error) { return draw.From(private.Postgres.URL)(ctx, d, trial.Unwatched) })
+		return measure(func() (trial.Count, error) { return draw(private.Postgres.URL)(ctx, d, trial.Unwatched) })
 	}
 	silent, shared := private.Servers, private.Servers
 	silent.Proxy = private.Postgres
@@ -43,8 +52,8 @@ func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
 		turn    trial.Turn
 		want    string
 	}{
-		{"the proxy answers", private.Servers, draw.From(private.Proxy.URL), ""},
-		{"nothing is answered", silent, draw.From(private.Proxy.URL), "the function's"},
+		{"the proxy answers", private.Servers, draw(private.Proxy.URL), ""},
+		{"nothing is answered", silent, draw(private.Proxy.URL), "the function's"},
 		{"one is forwarded in the middle", private.Servers, middle, "the function in the database gave IDs"},
 		{"somebody else draws from a server that is shared", shared, middle, ""},
 	} {

@@ -14,10 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/bench/charts"
-	"pgflurry/bench/report"
-	"pgflurry/bench/statistics"
-	"pgflurry/bench/trial"
 	"pgflurry/tests/support/browser"
 )
 
@@ -31,54 +27,22 @@ var fonts = []string{"Liberation Sans", "DejaVu Sans", "Liberation Sans Narrow",
 // anySans ends a list of fonts with one that every reader has.
 var anySans = regexp.MustCompile(`, ?sans-serif[;"]`)
 
-// longReport has the longest names and captions, and everything that can be drawn.
-func longReport() *report.Report {
-	r := &report.Report{
-		Kind: report.KindIDs, Samples: []trial.Sample{{Round: 1}}, Incomplete: strings.Repeat("it ended early, ", 20),
-		Machine: report.Machine{
-			Processor: "A Processor With a Name (tm) of 64 Letters @ 3.00 GHz", CPUs: 192, System: "Linux",
-		},
-	}
-	task := "one per round trip, beside clients that draw 10,000 a statement, and some more words"
-	for i := range 12 {
-		for _, clients := range []int{1, 16, 64} {
-			around := func(f float64) statistics.Spread { return statistics.SpreadOf([]float64{f, f * 1.1, f * 1.3}) }
-			each := around(float64(i*i + 1))
-			r.Figures = append(r.Figures, report.Figure{
-				Task: task, Workload: fmt.Sprintf("%s, %d clients", task, clients), Clients: clients, Counts: "IDs",
-				Contender: fmt.Sprintf("next_snowflakes(1000), function number %d in the database", i+1),
-				PerSecond: around(float64(100_000 * (i + 1) * clients)), ServerCPU: &each, Index: &each, Memory: &each,
-				Latency: map[string]statistics.Spread{
-					trial.Mean: each, "p50": each, "p99": each.Times(30), "p99.9": each.Times(300),
-				},
-			})
-		}
-	}
-	return r
-}
-
-// pictures are those with texts in the documents, and the charts of a report with long names.
+// pictures are those with texts in the documents. Charts are as the library draws them.
 func pictures(t *testing.T) map[string]string {
 	t.Helper()
-	folder := t.TempDir()
-	if err := charts.WriteResults(longReport(), folder, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	paths, _ := filepath.Glob("../../docs/pictures/*.svg")
 	all := make(map[string]string)
-	for from, least := range map[string]int{folder: 4, "../../docs/charts": 4, "../../docs/pictures": 3} {
-		paths, _ := filepath.Glob(filepath.Join(from, "*.svg"))
-		if len(paths) < least {
-			t.Fatalf("pictures in %s: %v; expected %d or more", from, paths, least)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, path := range paths {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(content), "<text") { // the mark has none
-				all[filepath.Base(path)] = string(content)
-			}
+		if strings.Contains(string(content), "<text") { // the mark has none
+			all[filepath.Base(path)] = string(content)
 		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no picture with texts: %v", paths)
 	}
 	return all
 }
@@ -109,7 +73,7 @@ func TestTextsOfAPictureStayApartAndInTheirBoxesWithoutTheFontThatItWasMadeWith(
 		}
 	}))
 	t.Cleanup(serving.Close)
-	for name, dark := range map[string]bool{"charts-light": false, "charts-dark": true} {
+	for name, dark := range map[string]bool{"pictures-light": false, "pictures-dark": true} {
 		tab := chromium.Open(serving.URL+"/", browser.View{Dark: dark})
 		for _, complaint := range browser.Evaluate[[]string](tab, misplacedTexts) {
 			t.Error(complaint)

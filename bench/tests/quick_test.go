@@ -31,10 +31,10 @@ func refused(t *testing.T, args []string, code int, wants ...string) {
 	}
 }
 
-// quickLook is a quick look with shorter turns than usual.
+// quickLook is a quick look of so many rounds.
 func quickLook(t *testing.T, locale, out, rounds string) *exec.Cmd {
 	t.Helper()
-	c := command(t, out, "run", "--quick", "--duration", "100ms", "--rounds", rounds)
+	c := command(t, out, "run", "--quick", "--rounds", rounds)
 	c.Env = append(os.Environ(), "LC_ALL="+locale)
 	return c
 }
@@ -53,7 +53,7 @@ func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testi
 		}
 		sources = sources[:4]
 	}
-	if len(r.Figures) != len(sources) || !r.Quick || r.Summary == "" {
+	if len(r.Figures) != 2*len(sources) || !r.Quick || r.Summary == "" {
 		t.Errorf("%d figures, quick %v, %q; expected %d", len(r.Figures), r.Quick, r.Summary, len(sources))
 	}
 	answer, _, _ := strings.Cut(said, "\nwritten: ")
@@ -73,7 +73,7 @@ func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testi
 			t.Errorf("this line is wider than 100 columns, or not plain: %q", line)
 		}
 	}
-	refused(t, []string{"run", "--quick", "--sources", "series-proxy"}, 2, `"series-proxy"`)
+	refused(t, []string{"run", "--quick", "--sources", "magic"}, 2, `"magic"`)
 }
 
 func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
@@ -91,7 +91,7 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 		!strings.Contains(said, " ###") {
 		t.Errorf("the table, the sentence or the chart is missing:\n%s", said)
 	}
-	if len(r.Figures) < 4 || len(r.Samples) < len(r.Figures) || !strings.Contains(r.Incomplete, "turns") {
+	if len(r.Figures) < 8 || len(r.Samples) < len(r.Figures) || !strings.Contains(r.Incomplete, "turns") {
 		t.Errorf("%d figures, %d samples, incomplete %q; expected a round of each",
 			len(r.Figures), len(r.Samples), r.Incomplete)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"time"
 )
@@ -97,7 +96,7 @@ func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
 
 // take runs one trial once.
 func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
-	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
+	s := Sample{Workload: t.Workload.Name, Contender: t.Contender}
 	var err error
 	if s.Count, err = thisSystem().measureCPU(ctx, t.Run, d, p.Watch[t.Contender]); err != nil {
 		if ctx.Err() != nil {
@@ -108,7 +107,6 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 	if s.Operations == 0 || s.Elapsed <= 0 {
 		return s, fmt.Errorf("%s: %w", t.name(), ErrNothingDone)
 	}
-	maps.Copy(s.CPU, s.Spent)
 	return s, nil
 }
 

@@ -13,29 +13,19 @@ const (
 	Self     = "self"     // this process; its time is in Count.Spent, and nothing is watched
 )
 
-// Names in Count.Latency besides those of the percentiles.
-const (
-	Mean = "mean"
-	Max  = "max"
-)
-
 // Count is the result of one run of a trial.
 type Count struct {
 	Operations int64         `json:"operations"` // in the workload's unit
 	Elapsed    time.Duration `json:"elapsed_ns"` // without connecting
 	// Latency has percentiles of a round trip, by name ("p99"); nil if not measured.
 	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
-	// WAL is how many bytes PostgreSQL wrote to its log meanwhile; nil if not measured.
-	WAL *int64 `json:"wal_bytes,omitempty"`
-	// Spent is the processor time meanwhile, by role; nil if not measured. It becomes Sample.CPU.
-	Spent map[string]time.Duration `json:"-"`
+	// Also are further figures of the run, by a name with their unit: "WAL bytes, each".
+	Also map[string]float64 `json:"also,omitempty"`
+	// Spent is the processor time meanwhile, by role, the Opening included. Servers that cannot be watched are missing.
+	Spent map[string]time.Duration `json:"cpu_ns,omitempty"`
 	// Opening is part of the run and of Spent, but of no figure of processor time; nil if the clients had connected
 	// before the run.
 	Opening *Opening `json:"opening,omitempty"`
-	// Index is the size of the primary key's index at the end, in bytes; nil if there is none.
-	Index *int64 `json:"index_bytes,omitempty"`
-	// Memory is that of the servers for all connections together, in bytes; nil if not measured.
-	Memory *int64 `json:"memory_bytes,omitempty"`
 }
 
 // Opening is the cost of connecting, for a driver that connects within its run. In a run of their own right before, the
@@ -62,14 +52,11 @@ type Workload struct {
 	Task    string // the name without the number of clients
 	Clients int    // 0: not applicable
 	Counts  string // name of an operation, plural: "statements"
-	Group   string // the ratios of a group become one geometric mean
 }
 
-// WithClients is a workload with that many clients.
-func WithClients(task string, clients int, counts, group string) Workload {
-	return Workload{
-		Name: task + ", " + Counted(clients, "client"), Task: task, Clients: clients, Counts: counts, Group: group,
-	}
+// With is a workload with that many clients; unit is "client" or "goroutine".
+func With(task string, clients int, unit, counts string) Workload {
+	return Workload{Name: task + ", " + Counted(clients, unit), Task: task, Clients: clients, Counts: counts}
 }
 
 // Counted is a number with its noun: "1 client", "2 clients".
@@ -94,41 +81,14 @@ type Sample struct {
 	Contender string `json:"contender"`
 	Round     int    `json:"round"` // from 1
 	Count
-	// CPU is the processor time of each server, by role, its Opening included. Servers that cannot be watched are
-	// missing.
-	CPU map[string]time.Duration `json:"cpu_ns"`
 }
 
 // PerSecond is the throughput in operations per second.
 func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
 
-// WALEach is how many bytes of log PostgreSQL wrote for one operation, if measured.
-func (s Sample) WALEach() (each float64, measured bool) {
-	if s.WAL == nil {
-		return 0, false
-	}
-	return float64(*s.WAL) / float64(s.Operations), true
-}
-
-// IndexBytes is the size of the primary key's index at the end, if there is one.
-func (s Sample) IndexBytes() (size float64, measured bool) {
-	if s.Index == nil {
-		return 0, false
-	}
-	return float64(*s.Index), true
-}
-
-// MemoryEach is the memory of the servers for one connection in bytes, if measured.
-func (s Sample) MemoryEach() (each float64, measured bool) {
-	if s.Memory == nil {
-		return 0, false
-	}
-	return float64(*s.Memory) / float64(s.Operations), true
-}
-
 // CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if measured.
 func (s Sample) CPUEach(role string) (each float64, measured bool) {
-	spent, measured := s.CPU[role]
+	spent, measured := s.Spent[role]
 	operations := s.Operations
 	if s.Opening != nil {
 		spent -= s.Opening.CPU[role]
@@ -142,10 +102,18 @@ func (s Sample) CPUEach(role string) (each float64, measured bool) {
 
 // ServerCPUEach is the same for all servers together.
 func (s Sample) ServerCPUEach() (each float64, measured bool) {
-	for role := range s.CPU {
+	for role := range s.Spent {
 		if of, has := s.CPUEach(role); has && role != Self {
 			each, measured = each+of, true
 		}
 	}
 	return each, measured
+}
+
+// Add adds a further figure.
+func (c *Count) Add(name string, figure float64) {
+	if c.Also == nil {
+		c.Also = make(map[string]float64)
+	}
+	c.Also[name] = figure
 }

@@ -9,8 +9,7 @@ func TestWhatADriverSpendsOnConnectingIsInNoFigureOfProcessorTime(t *testing.T) 
 	s := Sample{
 		Count: Count{Operations: 1010, Elapsed: time.Second, Opening: &Opening{
 			Operations: 10, CPU: map[string]time.Duration{Database: 20 * time.Millisecond},
-		}},
-		CPU: map[string]time.Duration{Middle: time.Millisecond, Database: 30 * time.Millisecond, Self: time.Hour},
+		}, Spent: map[string]time.Duration{Middle: time.Millisecond, Database: 30 * time.Millisecond, Self: time.Hour}},
 	}
 	if each, measured := s.CPUEach(Database); !measured || each != 10 {
 		t.Errorf("%v µs, measured: %v; expected 10: 10 ms for the 1,000 that are not of the opening", each, measured)

@@ -41,16 +41,15 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	var out bytes.Buffer
 	if err := runCommand(t.Context(), []string{
-		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--goroutines", "1,2", "--seed", "7", "--out", folder,
+		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--clients", "1,2", "--seed", "7", "--out", folder,
 	}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	r := results(t, folder)
-	if r.Kind != report.KindInProcess ||
-		!strings.Contains(r.Command, "inprocess --goroutines 1,2 --duration 2ms --warm-up 0s --rounds 1 --seed 7") {
-		t.Errorf("kind %q, command %q", r.Kind, r.Command)
+	if !strings.Contains(r.Command, "inprocess --clients 1,2 --duration 2ms --warm-up 0s --rounds 1 --seed 7") {
+		t.Errorf("command %q", r.Command)
 	}
-	for _, of := range append(inprocess.Rivals, "pgflurry-bench") {
+	for _, of := range append(inprocess.Libraries, "pgflurry-bench") {
 		if r.Versions[of] == "" {
 			t.Errorf("%s has no version: %v", of, r.Versions)
 		}
@@ -67,15 +66,12 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 			t.Errorf("%s, %s has no figure", one.Workload.Name, one.Contender)
 			continue
 		}
-		if f := r.Figures[at]; f.Busy == nil {
+		if f := r.Figures[at]; f.Also["processors busy"].N != 1 {
 			t.Errorf("%s: processors busy was not measured", f.Contender)
 		}
 	}
 	for _, claim := range []string{
-		"a call, 1 goroutine: processor time of pgflurry `Next`, in readings of the clock",
-		"a call, 1 goroutine: processor time of pgflurry `TryNextN(1)`, as the proxy draws, in readings of the clock",
-		"a call, 1 goroutine: processor time of pgflurry `Next`, a clock of one line, in readings of the clock",
-		"a call, 1 goroutine: throughput of `Next` to that of sonyflake, in bursts of 200",
+		"a call, 1 goroutine: processor time of `Next`, in readings of the clock",
 		"a call, 1 goroutine: `NextN`, millions of IDs a second",
 		"a call, 2 goroutines: throughput of `Next` to that of xid",
 		"at the layout's limit, 2 goroutines: processors busy",
@@ -85,14 +81,12 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 			t.Errorf("no verdict on %q", claim)
 		}
 	}
-	for _, want := range []string{"the same in readings of the clock", "seed 7", "processors busy"} {
+	for _, want := range []string{"cpu to one reading of the clock", "seed 7", "processors busy"} {
 		if !strings.Contains(strings.ToLower(out.String()), want) {
 			t.Errorf("the terminal lacks %q:\n%s", want, out.String())
 		}
 	}
-	for _, name := range []string{
-		"results.md", "throughput-a-call.svg", "throughput-at-the-layout-s-limit.png", "goroutines-a-call.svg",
-	} {
+	for _, name := range []string{"results.md", "throughput-a-call-1-goroutine.svg"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
 		}
@@ -109,7 +103,7 @@ func TestARunThatIsInterruptedWritesWhatIsFinishedAndSaysSo(t *testing.T) {
 		}
 	})
 	if err := runCommand(ctx, []string{
-		"--rounds", "3", "--duration", "1ms", "--warm-up", "0", "--goroutines", "1", "--out", folder,
+		"--rounds", "3", "--duration", "1ms", "--warm-up", "0", "--clients", "1", "--out", folder,
 	}, io.Discard, progress); err == nil {
 		t.Error("no error")
 	}
@@ -131,7 +125,7 @@ func (w writer) Write(p []byte) (int, error) {
 
 func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 	for flag, bad := range map[string]string{
-		"--goroutines": "1,0", "--rounds": "0", "--duration": "0s", "--warm-up": "-1s", "--seed": "x",
+		"--clients": "1,0", "--rounds": "0", "--duration": "0s", "--warm-up": "-1s", "--seed": "x",
 	} {
 		folder := filepath.Join(t.TempDir(), "out")
 		err := runCommand(t.Context(), []string{flag, bad, "--out", folder}, io.Discard, io.Discard)
@@ -147,7 +141,7 @@ func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := runCommand(t.Context(), []string{
-		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--goroutines", "1",
+		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--clients", "1",
 		"--out", file,
 	}, writer(func(said string) {
 		t.Errorf("it measures, though the results cannot be written: %s", said)

@@ -36,12 +36,10 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(misuse)
-	root.AddCommand(newTargets())
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
 	root.AddCommand(newInsert())
 	root.AddCommand(newInprocess())
-	root.AddCommand(newConnections())
 	return root
 }
 

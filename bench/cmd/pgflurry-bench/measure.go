@@ -9,75 +9,79 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"pgflurry/bench/console"
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
 	"pgflurry/bench/trial"
 	"pgflurry/internal/fault"
 )
 
-// measurement is common to all commands: flags, private servers, turns, table and files.
+// measurement is a command: a suite, its flags, and how it is run.
 type measurement struct {
+	suite suites.Suite
+	// turn and warmUp are their lengths by default, in multiples of step: pgbench counts seconds.
+	turn, warmUp, step time.Duration
+	withoutServer      bool // everything runs in this process
+
+	flags    *pflag.FlagSet
+	rig      suites.Rig // its servers are those that are given; none if PostgreSQL has no URL
+	rounds   int
+	duration time.Duration
+	seed     uint64
 	out      string
 	bin      string
 	program  string
-	clients  []int  // numbers of clients, or of goroutines
-	counts   string // "clients" or "goroutines", and the flag of that name
-	most     int    // limit of these numbers
-	rounds   int
-	duration time.Duration
-	warmUp   time.Duration
-	seed     uint64
-	step     time.Duration   // of the driver: duration is a multiple of it
-	running  servers.Servers // given by URLs; none if PostgreSQL has no URL
 }
 
-// clientsFlag adds the flag with the numbers of clients or goroutines.
-func (m *measurement) clientsFlag(cmd *cobra.Command, name, usage string, numbers []int, most int) {
-	m.counts, m.most = name, most
-	cmd.Flags().IntSliceVar(&m.clients, name, numbers, usage)
-}
-
-// turnFlags adds the flags of commands whose turns have a fixed length.
-func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, step time.Duration) {
-	m.step = step
+// command makes the command. check refuses what is wrong with its own flags; nil: it has none.
+func (m *measurement) command(cmd *cobra.Command, check func() error) *cobra.Command {
 	f := cmd.Flags()
-	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", step))
-	f.DurationVar(&m.warmUp, "warm-up", warmUp,
-		"how long a turn takes in the warm-up round, which does not count, in the same multiples; 0 for none")
-}
-
-// serverFlags adds the flags of commands that start servers.
-func (m *measurement) serverFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
-	f.StringVar(&m.program, "pgflurry", "",
-		"the program pgflurry (default: beside this one, else built from the source here)")
-}
-
-// commonFlags adds the flags of every command.
-func (m *measurement) commonFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&m.out, "out", "",
-		"folder for results.md, results.json and charts, made if absent (default: they are not written)")
+	m.flags = f
+	f.IntSliceVar(&m.rig.Clients, "clients", m.suite.Clients, "numbers of clients")
+	if len(m.suite.Workloads) > 1 {
+		f.StringSliceVar(&m.rig.Workloads, "workloads", m.suite.Workloads, "what to run")
+	}
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.Uint64Var(&m.seed, "seed", 0, "seed for the order of the turns (default: a random one, which is printed)")
+	f.DurationVar(&m.duration, "duration", m.turn, fmt.Sprintf("how long a turn takes, in multiples of %v", m.step))
+	f.DurationVar(&m.warmUp, "warm-up", m.warmUp,
+		"how long a turn takes in the warm-up round, which does not count, in the same multiples; 0 for none")
+	f.Uint64Var(&m.seed, "seed", rand.Uint64(), "seed for the order of the turns (default: a random one)")
+	f.Lookup("seed").DefValue = ""
+	f.StringVar(&m.out, "out", "",
+		"folder for results.json, results.md and charts, made if absent (default: they are not written)")
+	if !m.withoutServer {
+		f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
+		f.StringVar(&m.program, "pgflurry", "",
+			"the program pgflurry (default: beside this one, else built from the source here)")
+	}
+	cmd.Args = noArguments
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if check == nil {
+			check = func() error { return nil }
+		}
+		if err := errors.Join(check(), m.check()); err != nil {
+			return usage(err)
+		}
+		return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
 }
 
 // check refuses impossible measurements before anything starts.
-func (m *measurement) check(cmd *cobra.Command) error {
-	for _, c := range m.clients {
-		if c < 1 || c > m.most {
-			return fmt.Errorf("--%s has %d; expected 1 to %d", m.counts, c, m.most)
+func (m *measurement) check() error {
+	for _, c := range m.rig.Clients {
+		if err := between("--clients", c, 1, mostClients); err != nil {
+			return err
 		}
 	}
-	switch again, is := repeated(m.clients); {
-	case is:
-		return fmt.Errorf("--%s has %d twice; expected each number once", m.counts, again)
+	switch {
 	case m.rounds < 1:
 		return fmt.Errorf("--rounds is %d; expected at least 1", m.rounds)
 	case m.duration < m.step || m.duration%m.step != 0:
@@ -85,150 +89,145 @@ func (m *measurement) check(cmd *cobra.Command) error {
 	case m.warmUp < 0 || m.warmUp%m.step != 0:
 		return fmt.Errorf("--warm-up is %v; expected 0 or a multiple of %v", m.warmUp, m.step)
 	}
-	if !cmd.Flags().Changed("seed") {
-		m.seed = rand.Uint64()
-	}
-	return nil
-}
-
-// repeated finds a value that is twice in a list. Two trials with one name would be mixed up.
-func repeated[T comparable](list []T) (again T, is bool) {
-	for i, value := range list {
-		if slices.Contains(list[:i], value) {
-			return value, true
-		}
-	}
-	return again, false
-}
-
-// subject is what a command measures.
-type subject struct {
-	report report.Report // kind, title, and the command's part of the command line
-	bases  []string      // contenders for ratios
-	// modules that it measures with, besides pgbench
-	drivers []string
-	// makes the trials when the servers run; folder is for temporary files
-	plan     func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error)
-	needs    servers.Needs
-	cleanUp  func(ctx context.Context, on servers.Servers) error   // of servers that are not private; may be nil
-	verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: no targets
-	summary  func([]report.Figure) string                          // nil: no summary
-	// everything runs in this process
-	withoutServer bool
-}
-
-// takesResults creates the folder of --out and writes to it, before hours of measuring are lost.
-func (m *measurement) takesResults() error {
-	if m.out == "" {
-		return nil
-	}
-	if err := os.MkdirAll(m.out, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	tried, err := os.MkdirTemp(m.out, ".tried-")
-	if err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	return os.Remove(tried)
+	return errors.Join(among("--clients", m.rig.Clients, nil), among("--workloads", m.rig.Workloads, m.suite.Workloads))
 }
 
 // run measures and writes. It writes finished results even after a failure or an interrupt.
-func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
-	what.report.Settings = m.settings(what)
-	if err := m.takesResults(); err != nil {
-		return err
+func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err error) {
+	if m.out != "" { // before hours of measuring are lost
+		if err := os.MkdirAll(m.out, 0o755); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		tried, err := os.MkdirTemp(m.out, ".tried-")
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		if err := os.Remove(tried); err != nil {
+			return err
+		}
 	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	on, end, err := m.start(ctx, folder, what, progress)
-	defer func() { err = errors.Join(err, end()) }()
-	if err != nil {
+	r := m.head()
+	m.rig.Say = func(what string) {
+		if !slices.Contains(r.NotRun, what) {
+			r.NotRun = append(r.NotRun, what)
+		}
+	}
+	if !m.withoutServer {
+		var end func() error
+		end, err = m.start(ctx, folder, r, progress)
+		defer func() { err = errors.Join(err, end()) }()
+		if err != nil {
+			return err
+		}
+	}
+	if r.Versions["pgflurry-bench"], err = own(); err != nil {
 		return err
 	}
-	r, err := m.head(what, on)
-	if err != nil {
-		return err
+	if m.suite.Prepare != nil {
+		if err := m.suite.Prepare(ctx, m.rig); err != nil {
+			return err
+		}
 	}
-	plan, err := what.plan(ctx, on, folder, r)
+	plan, err := m.suite.Plan(m.rig)
 	if err != nil {
 		return err
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
-	job := console.Job{
-		Plan: plan, Report: r, Bases: what.bases, Verdicts: what.verdicts, Summary: what.summary, Out: m.out,
-		Screen: screenOf(out),
-	}
-	return job.Run(ctx, out, progress)
+	return m.measure(ctx, plan, r, out, progress)
 }
 
-// start returns the given servers, or starts private ones. end is never nil.
-func (m *measurement) start(
-	ctx context.Context, folder string, what subject, progress io.Writer,
-) (_ servers.Servers, end func() error, err error) {
-	nothing := func() error { return nil }
-	if what.withoutServer {
-		return servers.Servers{}, nothing, nil
-	}
-	if m.running.Postgres.URL != "" {
-		on, err := servers.Running(ctx, m.running)
-		if err != nil || what.cleanUp == nil {
-			return on, nothing, fault.WithKind(fault.Unreachable, err)
-		}
-		return on, func() error { return what.cleanUp(context.WithoutCancel(ctx), on) }, nil
-	}
-	program, err := findProgram(ctx, m.program, folder, progress)
+// own identifies this program.
+func own() (string, error) {
+	path, err := os.Executable()
 	if err != nil {
-		return servers.Servers{}, nothing, err
+		return "", err
 	}
-	private, err := servers.StartPrivate(ctx, servers.PrivateSettings{
-		Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
-		Say: func(what string) { fmt.Fprintln(progress, what) },
-	})
-	if err == nil {
-		err = private.Start(ctx, what.needs)
-	}
-	return private.Servers, private.Stop, err
-}
-
-// settings are the settings from flags.
-func (m *measurement) settings(what subject) map[string]string {
-	all := maps.Clone(what.report.Settings)
-	if all == nil {
-		all = make(map[string]string)
-	}
-	if what.report.Kind != report.KindInserts {
-		all["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
-	}
-	const both = "client and servers"
-	switch {
-	case what.withoutServer:
-	case m.running.Postgres.URL != "":
-		all[both] = "the servers ran already, with settings of their own, and may be on other machines than the client"
-	default:
-		all["connections"] = "TCP over loopback, no TLS"
-		all[both] = "on one machine, with settings as they come but for those named here"
-	}
-	return all
+	return servers.Built(path)
 }
 
 // head is the report before the first turn.
-func (m *measurement) head(what subject, on servers.Servers) (*report.Report, error) {
-	r := what.report
-	r.Began, r.Machine = time.Now(), report.ThisMachine()
-	r.Versions = report.Modules(what.drivers...)
-	turns := ""
-	if r.Kind != report.KindInserts {
-		turns = fmt.Sprintf(" --%s %s --duration %v --warm-up %v",
-			m.counts, console.Numbers(m.clients), m.duration, m.warmUp)
+func (m *measurement) head() *report.Report {
+	var command strings.Builder
+	for _, part := range []string{m.rig.Options(), flag("workloads", m.rig.Workloads), flag("sources", m.rig.Sources)} {
+		command.WriteString(part)
 	}
-	given := m.running.Options()
-	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
+	if m.rig.Quick {
+		command.WriteString(" --quick")
+	}
+	if m.rig.Rows > 0 {
+		fmt.Fprintf(&command, " --rows %d", m.rig.Rows)
+	}
+	return &report.Report{
+		Title: m.suite.Title, Began: time.Now(), Machine: report.ThisMachine(), Quick: m.rig.Quick,
+		Versions: report.Modules(m.suite.Drivers...),
+		Settings: map[string]string{"a turn": fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)},
+		Command: fmt.Sprintf("pgflurry-bench %s%s%s --duration %v --warm-up %v --rounds %d --seed %d", m.name(),
+			&command, flag("clients", m.rig.Clients), m.duration, m.warmUp, m.rounds, m.seed),
+	}
+}
+
+// name is the command's.
+func (m *measurement) name() string { return strings.TrimPrefix(m.flags.Name(), "pgflurry-bench ") }
+
+// flag is a flag with a list; empty if the list is.
+func flag[T any](name string, list []T) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " --" + name + " " + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]")
+}
+
+// start takes the given servers, or starts private ones. end is never nil.
+func (m *measurement) start(ctx context.Context, folder string, r *report.Report, progress io.Writer) (end func() error,
+	err error,
+) {
+	const both = "client and servers"
+	end = func() error { return nil }
+	if m.rig.Postgres.URL != "" {
+		r.Settings[both] = "the servers ran already, with settings of their own, and may be on other machines"
+		on, err := servers.Running(ctx, m.rig.Servers)
+		if err != nil {
+			return end, fault.WithKind(fault.Unreachable, err)
+		}
+		m.rig.Servers = on
+		end = func() error { return m.suite.CleanUp(context.WithoutCancel(ctx), on) }
+	} else {
+		r.Settings["connections"] = "TCP over loopback, no TLS"
+		r.Settings[both] = "on one machine, with settings as they come but for those named here"
+		program, err := findProgram(ctx, m.program, folder, progress)
+		if err != nil {
+			return end, err
+		}
+		private, err := servers.StartPrivate(ctx, servers.PrivateSettings{
+			Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
+			Say: func(what string) { fmt.Fprintln(progress, what) },
+		})
+		end = private.Stop
+		if err == nil {
+			needs := servers.Needs{}
+			if m.suite.Needs != nil {
+				needs = m.suite.Needs(m.rig)
+			}
+			err = private.Start(ctx, needs)
+		}
+		if err != nil {
+			return end, err
+		}
+		took, err := private.Fsync()
+		if err != nil {
+			return end, err
+		}
+		r.Settings["an fsync (median of 100)"] = took.Round(time.Microsecond).String()
+		m.rig.Servers = private.Servers
+	}
 	for name, server := range map[string]servers.Server{
-		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB,
-		"idle proxy": on.Idle, "ID database": on.IDDatabase, "HAProxy": on.Balancer, "C compiler": on.Limit,
+		"PostgreSQL": m.rig.Postgres, "proxy": m.rig.Proxy, "PgBouncer": m.rig.Pooler, "Redis": m.rig.Redis,
+		"ID database": m.rig.IDDatabase, "HAProxy": m.rig.Balancer, "C compiler": m.rig.Least,
 	} {
 		if server.Version != "" {
 			r.Versions[name] = server.Version
@@ -237,10 +236,107 @@ func (m *measurement) head(what subject, on servers.Servers) (*report.Report, er
 			r.Settings[name] = server.Setting
 		}
 	}
-	own, err := os.Executable()
-	if err != nil {
-		return nil, err
+	m.rig.Pgbench, err = suites.NewPgbench(ctx, m.rig.Binaries, folder)
+	if err == nil {
+		r.Versions["pgbench"] = m.rig.Pgbench.Version
 	}
-	r.Versions["pgflurry-bench"], err = servers.Built(own)
-	return &r, err
+	return end, err
+}
+
+// measure runs the plan, shows its progress, and writes what it found.
+func (m *measurement) measure(ctx context.Context, p trial.Plan, r *report.Report, out, progress io.Writer) error {
+	announce(out, r, p)
+	printLine, hide := showProgress(progress, &p)
+	failed := 0
+	p.Failed = func(round int, _ trial.Trial, why error) {
+		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)",
+			strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, p.Rounds))
+		printLine("not run: " + line)
+		r.NotRun = append(r.NotRun, line)
+		failed++
+	}
+	samples, err := trial.Run(ctx, p)
+	hide()
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured",
+			failed, len(p.Trials))
+	}
+	if err != nil {
+		r.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), p.Rounds*len(p.Trials))
+	}
+	r.Samples, r.Figures = samples, report.Tabulate(p.Trials, samples, m.suite.Bases)
+	if m.suite.Verdicts != nil {
+		r.Verdicts = m.suite.Verdicts(r.Figures)
+	}
+	if len(samples) > 0 {
+		show := r.WriteTable
+		if r.Quick {
+			r.Summary = m.suite.Summary(r.Figures)
+			show = func(w io.Writer) error { return r.WriteQuick(w, !speaksUTF8(os.Getenv)) }
+		}
+		err = errors.Join(err, show(out))
+	}
+	if m.out != "" {
+		if failure := r.Write(m.out, out); failure != nil {
+			err = errors.Join(err, fmt.Errorf("--out: %w", failure))
+		}
+	}
+	return err
+}
+
+// announce describes the measurement before it begins.
+func announce(out io.Writer, r *report.Report, p trial.Plan) {
+	if !r.Quick {
+		fmt.Fprintln(out, r.Command)
+	}
+	fmt.Fprintf(out, "%s, %s, %s\n", r.Machine.Processor, trial.Counted(r.Machine.CPUs, "CPU"), r.Machine.System)
+	for _, of := range []map[string]string{r.Versions, r.Settings} {
+		for _, what := range slices.Sorted(maps.Keys(of)) {
+			if !r.Quick {
+				fmt.Fprintf(out, "%s: %s\n", what, of[what])
+			}
+		}
+	}
+	for _, what := range r.NotRun {
+		fmt.Fprintln(out, "not run:", what)
+	}
+	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(p.Trials), "trial"), trial.Counted(p.Rounds, "round"),
+		p.Estimate().Round(time.Second))
+}
+
+// showProgress shows the progress of a plan on w: a bar with the time left on a terminal, or one line a round
+// elsewhere. printLine prints a line in between, and hide removes the bar.
+func showProgress(w io.Writer, p *trial.Plan) (printLine func(line string), hide func()) {
+	file, is := w.(*os.File)
+	if is {
+		info, err := file.Stat()
+		is = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	if !is {
+		announced := -1
+		p.Progress = func(behind time.Duration, round int, _ trial.Trial) {
+			if round != announced {
+				fmt.Fprintf(w, "%s; about %v left\n",
+					roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
+				announced = round
+			}
+		}
+		return func(line string) { fmt.Fprintln(w, line) }, func() {}
+	}
+	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20),
+		progressbar.OptionClearOnFinish())
+	p.Progress = func(behind time.Duration, round int, next trial.Trial) {
+		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
+		_ = bar.Set64(behind.Milliseconds())
+	}
+	hide = func() { _ = bar.Clear() }
+	return func(line string) { hide(); fmt.Fprintln(w, line) }, hide
+}
+
+func roundName(round, of int) string {
+	if round == 0 {
+		return "warm-up"
+	}
+	return fmt.Sprintf("round %d of %d", round, of)
 }

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"bytes"
-	"testing"
-)
+import "testing"
 
 func TestTheFirstVariableOfTheLocaleThatIsSetSaysWhatAScreenCanShow(t *testing.T) {
 	for _, c := range []struct {
@@ -22,11 +19,5 @@ func TestTheFirstVariableOfTheLocaleThatIsSetSaysWhatAScreenCanShow(t *testing.T
 		if got := speaksUTF8(func(name string) string { return variables[name] }); got != c.want {
 			t.Errorf("%v: %v; expected %v", variables, got, c.want)
 		}
-	}
-}
-
-func TestWhatIsNoTerminalIsAsWideAsAQuickLookMayBe(t *testing.T) {
-	if on := screenOf(new(bytes.Buffer)); on.Width != mostColumns {
-		t.Errorf("%d columns; expected %d", on.Width, mostColumns)
 	}
 }

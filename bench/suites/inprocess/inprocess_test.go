@@ -1,66 +1,32 @@
 package inprocess
 
 import (
-	"crypto/rand"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/bwmarrin/snowflake"
-	"github.com/google/uuid"
 
+	"pgflurry/bench/report"
 	"pgflurry/bench/trial"
 )
 
-// all are the sources of both tasks, without the clocks, which make no IDs.
-func all(t *testing.T) []source {
-	t.Helper()
+func TestRule1WhatIsCountedWasMadeAndNoSourceMakesAnIDTwice(t *testing.T) {
 	call, limit, err := sources()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(slices.Concat(call, limit), func(s source) bool { return !ours(s.name) && !rival(s.name) })
-}
-
-func TestRule1WhatIsCountedWasMadeAndNoSourceMakesAnIDTwice(t *testing.T) {
-	for _, s := range all(t) {
-		t.Run(s.name, func(t *testing.T) {
-			calls := 500
-			if s.alone {
-				calls = 2 // it sleeps before each
+	for _, s := range slices.Concat(call[1:], limit) { // the first reads a clock, and makes no ID
+		seen := make(map[any]bool)
+		for range 300 {
+			ids, last, err := s.many(1)
+			if want := map[string]int{nextNName: 100}[s.name]; err != nil || ids != max(want, 1) || seen[last] {
+				t.Fatalf("%s: %d IDs of one call, the last %v, came before: %v, error %v", s.name,
+					ids, last, seen[last], err)
 			}
-			if s.set != nil {
-				s.set()
-				defer s.reset()
-			}
-			seen := make(map[any]bool)
-			for range calls {
-				m, err := s.many(1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if seen[m.last] {
-					t.Fatalf("%v came twice", m.last)
-				}
-				seen[m.last] = true
-				want := map[string]int{nextNName: runLength}[s.name]
-				if s.alone {
-					want = sonyflakeBurst
-				}
-				if m.ids != max(want, 1) {
-					t.Errorf("one call counts as %d IDs", m.ids)
-				}
-			}
-		})
+			seen[last] = true
+		}
 	}
-}
-
-// counted is a source of randomness that counts its bytes.
-type counted int
-
-func (c *counted) Read(p []byte) (int, error) {
-	*c += counted(len(p))
-	return rand.Read(p)
 }
 
 func TestRule2ALibrarysSettingsStayAsTheyCame(t *testing.T) {
@@ -68,23 +34,41 @@ func TestRule2ALibrarysSettingsStayAsTheyCame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var given counted
-	uuid.SetRand(&given)
-	defer uuid.SetRand(nil)
 	for _, one := range p.Trials {
-		if _, err := one.Run(t.Context(), time.Nanosecond, trial.Unwatched); err != nil {
-			t.Fatal(err)
+		count, err := one.Run(t.Context(), time.Nanosecond, trial.Unwatched)
+		if err != nil || count.Operations < 1 || count.Also[busy] <= 0 {
+			t.Fatalf("%s: %+v, error %v", one.Contender, count, err)
 		}
-		if snowflake.NodeBits != 10 || snowflake.StepBits != 12 {
-			t.Fatalf("%s leaves bwmarrin/snowflake with %d + %d bits",
-				one.Contender, snowflake.NodeBits, snowflake.StepBits)
+	}
+	if snowflake.NodeBits != 10 || snowflake.StepBits != 12 {
+		t.Errorf("bwmarrin/snowflake is left with %d + %d bits", snowflake.NodeBits, snowflake.StepBits)
+	}
+}
+
+func TestEachTargetIsJudgedByItsOwnFigure(t *testing.T) {
+	p, err := Plan([]int{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := report.SpreadOf([]float64{1})
+	var figures []report.Figure
+	for _, t := range p.Trials {
+		figures = append(figures, report.Figure{
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Contender: t.Contender,
+			PerSecond: report.SpreadOf([]float64{4.096e6}), Also: map[string]report.Spread{busy: one},
+			Ratios: map[string]report.Spread{Next: one}, CPURatios: map[string]report.Spread{report.ClockReading: one},
+		})
+	}
+	reached := 0
+	all := Verdicts(figures)
+	for _, v := range all {
+		if v.Holds() {
+			reached++
 		}
-		given = 0
-		if _, err := uuid.NewRandom(); err != nil {
-			t.Fatal(err)
-		}
-		if given != 16 { // a pool reads more at once, or nothing
-			t.Fatalf("%s leaves google/uuid with a pool: %d bytes for the next UUID, expected 16", one.Contender, given)
-		}
+	}
+	// share and processors of the limit, and five libraries, each for two numbers; Next's readings and NextN once
+	if len(all) != 2*2+2*5+2 || reached != len(all)-3 {
+		t.Errorf("%d verdicts, %d reached: %+v; expected all but the processors twice and NextN", len(all),
+			reached, all)
 	}
 }

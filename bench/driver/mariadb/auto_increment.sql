@@ -1,1 +1,0 @@
-INSERT INTO pgflurry_bench_ids () VALUES ();

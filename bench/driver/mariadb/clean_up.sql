@@ -1,1 +1,0 @@
-DROP TABLE IF EXISTS pgflurry_bench_ids, pgflurry_bench_tickets;

@@ -1,1 +1,0 @@
-REPLACE INTO pgflurry_bench_tickets (stub) VALUES ('a');

@@ -1,1 +1,0 @@
-COPY bench_copied FROM STDIN;

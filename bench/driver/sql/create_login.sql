@@ -1,1 +1,0 @@
-SELECT format('CREATE ROLE %I LOGIN PASSWORD %L', $1::text, $2::text);

@@ -1,1 +1,0 @@
-SELECT id, name, made FROM bench_rows;

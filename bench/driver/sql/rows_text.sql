@@ -1,1 +1,0 @@
-COPY bench_rows TO STDOUT;

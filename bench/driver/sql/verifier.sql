@@ -1,1 +1,0 @@
-SELECT rolpassword FROM pg_authid WHERE rolname = $1;

@@ -1,1 +1,0 @@
-SELECT 'PostgreSQL ' || current_setting('server_version');

@@ -1,0 +1,3 @@
+\cd :folder
+TRUNCATE pgflurry_bench.copied;
+\copy pgflurry_bench.copied FROM 'many.txt'

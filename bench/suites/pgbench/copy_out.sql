@@ -1,0 +1,2 @@
+\cd :folder
+\copy pgflurry_bench.many TO 'many.txt'

@@ -1,1 +1,0 @@
-TRUNCATE pgflurry_bench.rows;

@@ -1,1 +1,0 @@
-SELECT * FROM next_snowflakes(10000);
