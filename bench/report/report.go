@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -198,12 +197,11 @@ func (r *Report) markdown() string {
 		b.WriteString("\n")
 	}
 	columns := r.columns()
-	rule := ""
-	for i, c := range columns {
+	for _, c := range columns {
 		fmt.Fprintf(&b, "| %s ", c.head)
-		rule += cmp.Or(map[bool]string{true: "|---"}[i < 2], "|--:")
 	}
-	fmt.Fprintf(&b, "|\n%s|\n", rule)
+	const names = 2 // columns with a name; all others have numbers
+	fmt.Fprintf(&b, "|\n%s%s|\n", strings.Repeat("|---", names), strings.Repeat("|--:", len(columns)-names))
 	for _, f := range r.Figures {
 		for _, c := range columns {
 			fmt.Fprintf(&b, "| %s ", c.cell(f))

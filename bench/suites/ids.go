@@ -198,7 +198,7 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 				if closed[c.name] == nil {
 					closed[c.name] = new(float64)
 				}
-				return r.drawing(c, server, clients, driver.Pace{Share: share, Closed: closed[c.name]})
+				return r.drawing(c, server, clients, 1, driver.Pace{Share: share, Closed: closed[c.name]})
 			})
 		}
 		if r.chosen(preparedWorkload) {
@@ -215,7 +215,7 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 		if r.chosen(pipelinedWorkload) {
 			r.add(&p, trial.With(pipelinedPrepared, clients, "client", "IDs"), pipelined,
 				func(c contender, server servers.Server) trial.Turn {
-					return r.drawing(c, server, clients, driver.Pace{}, driver.PipelineLength)
+					return r.drawing(c, server, clients, driver.PipelineLength, driver.Pace{})
 				})
 		}
 		if r.chosen(batchWorkload) {
@@ -257,19 +257,17 @@ func (r Rig) single(share float64) []contender {
 	return oneAtATime[:8]
 }
 
-// drawing makes turns of a source, by pgbench or by its own driver.
-func (r Rig) drawing(c contender, server servers.Server, clients int, pace driver.Pace, each ...int64) trial.Turn {
+// drawing makes turns of a source that gives so many IDs a round trip, by pgbench or by its own driver.
+func (r Rig) drawing(c contender, server servers.Server, clients int, each int64, pace driver.Pace) trial.Turn {
 	calls := driver.Calls{Clients: clients, Pace: pace}
 	switch c.from {
 	case fromRedis:
-		calls.Dial = driver.Incr(len(each) > 0)
+		calls.Dial = driver.Incr(each > 1)
 	case fromMemory:
 		return driver.Leased(clients, pace, server.URL)
 	default:
 		run := settled("prepared", clients)
-		if run.Script, run.Clients, run.Pace = c.script, clients, pace; len(each) > 0 {
-			run.Each = each[0]
-		}
+		run.Script, run.Clients, run.Each, run.Pace = c.script, clients, each, pace
 		if r.Quick {
 			run.Settle = 0
 		}

@@ -96,7 +96,7 @@ type contender struct {
 // draws says whether its IDs are those of next_snowflake.
 func (c contender) draws() bool { return strings.Contains(c.script, "snowflake") }
 
-// add adds a trial of each contender that is chosen and has a server. turn may return nil: no trial.
+// add adds a trial of each contender that is chosen and has a server.
 func (r Rig) add(p *trial.Plan, w trial.Workload, all []contender, turn func(contender, servers.Server) trial.Turn) {
 	for _, c := range all {
 		server := c.from.of(r.Servers)
@@ -108,22 +108,18 @@ func (r Rig) add(p *trial.Plan, w trial.Workload, all []contender, turn func(con
 			continue
 		}
 		run := turn(c, server)
-		if run == nil {
-			continue
-		}
 		if c.from.logs() {
 			run = walOf(r.Postgres.URL, run)
 		}
 		if c.from == fromProxy && c.draws() {
 			run = Answered(r.Servers, run)
 		}
-		switch {
-		case c.from.inFront():
+		database := server.PID
+		if c.from.inFront() {
 			p.WatchProcess(c.name, trial.Middle, server.PID)
-			p.WatchProcess(c.name, trial.Database, r.Postgres.PID)
-		default:
-			p.WatchProcess(c.name, trial.Database, server.PID)
+			database = r.Postgres.PID
 		}
+		p.WatchProcess(c.name, trial.Database, database)
 		p.Trials = append(p.Trials,
 			trial.Trial{Workload: w, Contender: c.name, Through: c.from.inFront(), Run: run})
 	}
@@ -133,7 +129,7 @@ func (r Rig) add(p *trial.Plan, w trial.Workload, all []contender, turn func(con
 func (r Rig) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun, all []contender) {
 	r.add(p, w, all, func(c contender, server servers.Server) trial.Turn {
 		run := run
-		run.Script, run.Clients = c.script, max(1, w.Clients)
+		run.Script, run.Clients = c.script, w.Clients
 		return r.Pgbench.Against(run, server.URL)
 	})
 }
@@ -178,17 +174,15 @@ func statement(name string) string {
 	return string(text)
 }
 
-// execute runs files of folder sql on a connection of its own.
-func execute(ctx context.Context, target string, names ...string) error {
+// execute runs a file of folder sql on a connection of its own.
+func execute(ctx context.Context, target, name string) error {
 	conn, err := pgx.Connect(ctx, target)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	for _, name := range names {
-		if _, err := conn.PgConn().Exec(ctx, statement(name)).ReadAll(); err != nil {
-			return fmt.Errorf("%s.sql: %w", name, err)
-		}
+	if _, err := conn.PgConn().Exec(ctx, statement(name)).ReadAll(); err != nil {
+		return fmt.Errorf("%s.sql: %w", name, err)
 	}
 	return nil
 }
