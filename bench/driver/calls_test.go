@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgflurry/bench/trial"
@@ -64,23 +65,22 @@ func TestEachClientConnectsAndCallsOnceBeforeTheMeasuredTimeAndLeavesAfterIt(t *
 
 // One client, and one call that stands still: it is in the wait of all calls that were to begin meanwhile.
 func TestAnOpenLoopCountsTheWaitFromTheIntendedStart(t *testing.T) {
-	closed := 2000.0
-	stall := make(chan struct{})
-	n := &noted{call: func(times int) error {
-		if times == 4 { // dial, the first call, one call before
-			<-stall
+	synctest.Test(t, func(t *testing.T) {
+		const d = 200 * time.Millisecond
+		n := &noted{call: func(times int) error {
+			if times == 4 { // dial, the first call, one call before
+				time.Sleep(d)
+			}
+			return nil
+		}}
+		closed := 2000.0
+		turn := Calls{Dial: n.dial, Clients: 1, Pace: Pace{Share: 0.5, Closed: &closed}}.Against("")
+		count, err := turn(t.Context(), d, trial.Unwatched)
+		if most := count.Latency["max"].Round(time.Millisecond); err != nil || most != d ||
+			count.Latency["p50"] < d/4 || count.Latency["p50"] > d*3/4 || count.Operations < 100 {
+			t.Errorf("%+v, error %v; expected some 200 calls that waited 0 to 200 ms", count, err)
 		}
-		return nil
-	}}
-	turn := Calls{Dial: n.dial, Clients: 1, Pace: Pace{Share: 0.5, Closed: &closed}}.Against("")
-	const d = 200 * time.Millisecond
-	count, err := turn(t.Context(), d, func(work func() (trial.Count, error)) (trial.Count, error) {
-		time.AfterFunc(d, func() { close(stall) }) // until the turn is over: then nobody waits for a new start
-		return work()
 	})
-	if err != nil || count.Latency["max"] < d*9/10 || count.Latency["p50"] < d/4 || count.Operations < 50 {
-		t.Errorf("%+v, error %v; expected some 200 calls that waited 0 to 200 ms", count, err)
-	}
 }
 
 func TestAnOpenLoopWithoutAClosedOneIsAnError(t *testing.T) {

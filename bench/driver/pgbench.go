@@ -97,13 +97,13 @@ func (p *Pgbench) opened(
 	if err != nil {
 		return trial.Count{}, err
 	}
-	limit := []string{"--time", wholeSeconds(r.Settle + d)}
+	limit := []string{"--time", strconv.Itoa(int((r.Settle + d) / time.Second))}
 	if perSecond > 0 {
 		// pgbench counts executions, begins them by a Poisson process, and writes their time from the intended start
 		limit = append(limit, "--rate", strconv.FormatFloat(perSecond/float64(r.Each), 'f', 3, 64), "--log")
 	}
-	if r.Settle > 0 {
-		limit = append(limit, "--progress", "1")
+	if r.Settle > 0 { // a second more, because pgbench may print no line for its last
+		limit = []string{"--time", strconv.Itoa(int((r.Settle+d)/time.Second) + 1), "--progress", "1"}
 	}
 	count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
 	if err != nil {
@@ -114,8 +114,6 @@ func (p *Pgbench) opened(
 	}
 	return count, nil
 }
-
-func wholeSeconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 
 // anew lets clients connect, execute the script a few times and leave, until the turn is over. The time to connect is
 // left out.

@@ -21,8 +21,8 @@ const (
 )
 
 // WriteQuick writes a quick look: a table of the closed loop, with the round trips of the open one beside it, the
-// summary, and bars. ascii says that the screen has no other characters.
-func (r *Report) WriteQuick(w io.Writer, ascii bool) error {
+// summary, and bars.
+func (r *Report) WriteQuick(w io.Writer) error {
 	closed := slices.DeleteFunc(slices.Clone(r.Figures), func(f Figure) bool {
 		return strings.Contains(f.Task, OpenLoop)
 	})
@@ -56,11 +56,7 @@ func (r *Report) WriteQuick(w io.Writer, ascii bool) error {
 		fmt.Fprintf(&b, "%-42s %s %s\n", plain(f.Contender), strings.Repeat("█", max(1, int(share*barColumns+0.5))),
 			inNineColumns(f.PerSecond.Median))
 	}
-	text := b.String()
-	if ascii {
-		text = strings.NewReplacer("µ", "u", "–", "-", "█", "#").Replace(text)
-	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

@@ -25,11 +25,10 @@ type child struct {
 // installed finds a program on PATH, or where Debian puts servers.
 func installed(name string) (path string, found bool) {
 	path, err := exec.LookPath(name)
-	if err == nil {
-		return path, true
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/" + name)
 	}
-	path = "/usr/sbin/" + name
-	return path, isFile(path)
+	return path, err == nil
 }
 
 // versionOf is the first line that a program says of its version.

@@ -15,6 +15,33 @@ import (
 
 // Servers of other makers. One that is not installed says so in Missing.
 
+// another starts such a server. program is its name, or that of its compiler. command writes the configuration, and
+// returns the program to start and its arguments.
+func (p *Private) another(ctx context.Context, s *Server, name, program, versionFlag, setting string,
+	command func(path, address, port string) ([]string, error),
+) error {
+	path, found := installed(program)
+	if !found {
+		s.Missing = program + " is not installed"
+		return nil
+	}
+	version, err := versionOf(ctx, path, versionFlag)
+	if err != nil {
+		return err
+	}
+	address, port, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	args, err := command(path, address, port)
+	if err != nil {
+		return err
+	}
+	*s, err = p.start(ctx, name, address, args[0], args[1:]...)
+	s.Version, s.Setting = version, setting
+	return err
+}
+
 // start starts a program of the benchmark's own, which listens on address.
 func (p *Private) start(ctx context.Context, name, address, program string, args ...string) (Server, error) {
 	c, err := startChild(ctx, name, address, exec.Command(program, args...))
@@ -27,30 +54,16 @@ func (p *Private) start(ctx context.Context, name, address, program string, args
 
 // startPooler starts PgBouncer with its defaults, except for a larger pool of sessions and what it must know.
 func (p *Private) startPooler(ctx context.Context) error {
-	program, found := installed("pgbouncer")
-	if !found {
-		p.Pooler.Missing = "pgbouncer is not installed"
-		return nil
-	}
-	version, err := versionOf(ctx, program, "--version")
-	if err != nil {
-		return err
-	}
-	address, port, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	config := filepath.Join(p.Folder, "pgbouncer.ini")
-	if err := writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+poolerSettings); err != nil {
-		return err
-	}
-	args := []string{config}
-	if os.Geteuid() == 0 {
-		args = []string{"-u", "nobody", config} // it refuses to run as root
-	}
-	p.Pooler, err = p.start(ctx, "PgBouncer", address, program, args...)
-	p.Pooler.Version, p.Pooler.Setting = version, strings.ReplaceAll(poolerSettings, "\n", ", ")
-	return err
+	setting := strings.ReplaceAll(poolerSettings, "\n", ", ")
+	return p.another(ctx, &p.Pooler, "PgBouncer", "pgbouncer", "--version", setting,
+		func(path, _, port string) ([]string, error) {
+			config := filepath.Join(p.Folder, "pgbouncer.ini")
+			command := []string{path, config}
+			if os.Geteuid() == 0 {
+				command = []string{path, "-u", "nobody", config} // it refuses to run as root
+			}
+			return command, writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+poolerSettings)
+		})
 }
 
 const poolerConfig = `[databases]
@@ -68,26 +81,12 @@ max_client_conn = 1000`
 
 // startBalancer starts HAProxy in TCP mode before PostgreSQL, with a thread for each processor.
 func (p *Private) startBalancer(ctx context.Context) error {
-	program, found := installed("haproxy")
-	if !found {
-		p.Balancer.Missing = "haproxy is not installed"
-		return nil
-	}
-	version, err := versionOf(ctx, program, "-v")
-	if err != nil {
-		return err
-	}
-	address, _, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	config := filepath.Join(p.Folder, "haproxy.cfg")
-	if err := writePublic(config, fmt.Sprintf(balancerConfig, address, p.cluster.Port)); err != nil {
-		return err
-	}
-	p.Balancer, err = p.start(ctx, "HAProxy", address, program, "-f", config)
-	p.Balancer.Version, p.Balancer.Setting = version, "mode tcp"
-	return err
+	return p.another(ctx, &p.Balancer, "HAProxy", "haproxy", "-v", "mode tcp",
+		func(path, address, _ string) ([]string, error) {
+			config := filepath.Join(p.Folder, "haproxy.cfg")
+			return []string{path, "-f", config},
+				writePublic(config, fmt.Sprintf(balancerConfig, address, p.cluster.Port))
+		})
 }
 
 const balancerConfig = `defaults
@@ -106,49 +105,33 @@ var leastProgram []byte
 
 // startLeast builds and starts the program that answers fixed bytes.
 func (p *Private) startLeast(ctx context.Context) error {
-	compiler, err := exec.LookPath("cc")
-	if err != nil {
-		p.Least.Missing = "there is no C compiler: cc"
-		return nil
-	}
-	version, err := versionOf(ctx, compiler, "--version")
-	if err != nil {
-		return err
-	}
-	source, program := filepath.Join(p.Folder, "least.c"), filepath.Join(p.Folder, "least")
-	if err := os.WriteFile(source, leastProgram, 0o644); err != nil {
-		return err
-	}
-	if out, err := exec.CommandContext(ctx, compiler, "-O2", "-o", program, source).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", compiler, err, out)
-	}
-	address, port, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	p.Least, err = p.start(ctx, "the least, in C", address, program, port)
-	p.Least.Version = version
-	return err
+	return p.another(ctx, &p.Least, "the least, in C", "cc", "--version", "",
+		func(compiler, _, port string) ([]string, error) {
+			source, program := filepath.Join(p.Folder, "least.c"), filepath.Join(p.Folder, "least")
+			if err := os.WriteFile(source, leastProgram, 0o644); err != nil {
+				return nil, err
+			}
+			out, err := exec.CommandContext(ctx, compiler, "-O2", "-o", program, source).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%s: %w: %s", compiler, err, out)
+			}
+			return []string{program, port}, err
+		})
 }
 
 // startRedis starts Redis without persistence.
 func (p *Private) startRedis(ctx context.Context) error {
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		p.Redis.Missing = "redis-server is not installed"
-		return nil
-	}
-	address, port, err := freeAddress()
-	if err != nil {
+	var listens string
+	err := p.another(ctx, &p.Redis, "Redis", "redis-server", "--version", `save ""`,
+		func(path, address, port string) ([]string, error) {
+			listens = "redis://" + address
+			return []string{path, "--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", ""}, nil
+		})
+	if err != nil || p.Redis.URL == "" {
 		return err
 	}
-	p.Redis, err = p.start(ctx, "Redis", address, program,
-		"--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", "")
-	if err != nil {
-		return err
-	}
-	p.Redis.URL, p.Redis.Setting = "redis://"+address, `save ""`
-	p.Redis.Version, err = driver.RedisVersion(ctx, p.Redis.URL)
+	p.Redis.URL = listens
+	p.Redis.Version, err = driver.RedisVersion(ctx, listens)
 	return err
 }
 

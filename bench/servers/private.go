@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -31,9 +30,11 @@ type Private struct {
 type PrivateSettings struct {
 	Pgflurry string            // path of the program
 	Bin      string            // folder of PostgreSQL's programs; empty: search for it
-	Options  map[string]string // settings of PostgreSQL, by name
 	Say      func(what string) // called with what takes long
 }
+
+// maxConnections of PostgreSQL is enough for all clients at once.
+const maxConnections = "500"
 
 // StartPrivate starts PostgreSQL with pgflurry's schema, and a proxy as a process of its own. The caller has to call
 // Stop, even after an error.
@@ -52,7 +53,8 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	s.Say("starting a private PostgreSQL " + binaries.Version)
 	s.Say("data in " + p.Folder)
 	p.cluster, err = postgres.Start(ctx, postgres.Settings{
-		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(p.Folder, "data"), Options: s.Options,
+		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(p.Folder, "data"),
+		Options: map[string]string{"max_connections": maxConnections},
 	})
 	if err != nil {
 		return p, err
@@ -60,19 +62,10 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p.Binaries = binaries.Dir
 	p.Postgres = Server{
 		URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version,
-		Setting: settingsOf(s.Options),
+		Setting: "max_connections = " + maxConnections,
 	}
 	p.program = s.Pgflurry
 	return p, p.startProxy(ctx)
-}
-
-// settingsOf formats settings for a report: "max_connections = 500".
-func settingsOf(options map[string]string) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		all = append(all, name+" = "+options[name])
-	}
-	return strings.Join(all, ", ")
 }
 
 // startProxy migrates the database and starts the proxy.
@@ -195,9 +188,4 @@ func at(connection, address string) string {
 	}
 	u.Host = address
 	return u.String()
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgflurry/bench/driver"
+	"pgflurry/internal/connect"
 	"pgflurry/internal/fault"
 )
 
@@ -71,7 +72,7 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 		case silent:
 			return s, fault.WithHint(
 				fmt.Errorf("%s %s has not let a client in within %v",
-					server.name, maskedURL(server.of.URL), askPatience),
+					server.name, connect.Masked(server.of.URL), askPatience),
 				"Is the address right, and does nothing between drop connections?")
 		case err != nil:
 			return s, fmt.Errorf("%s cannot be asked for its version: %w", server.name, err)
@@ -86,7 +87,7 @@ func (s Servers) Options() string {
 	var b strings.Builder
 	for _, server := range s.options() {
 		if server.of.URL != "" {
-			fmt.Fprintf(&b, " %s '%s'", server.name, strings.ReplaceAll(maskedURL(server.of.URL), "'", `'\''`))
+			fmt.Fprintf(&b, " %s '%s'", server.name, strings.ReplaceAll(connect.Masked(server.of.URL), "'", `'\''`))
 		}
 	}
 	return b.String()

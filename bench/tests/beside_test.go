@@ -172,38 +172,3 @@ func (b *table) isReadRight(conn *pgx.Conn, begun time.Time, old []process) {
 	}
 	b.t.Logf("%d IDs were compared", total)
 }
-
-// Two generators of one layout and one number give the same IDs in the same tick.
-func TestAnOldGeneratorGivesTheFunctionsIDsUnlessItsNumberIsForeign(t *testing.T) {
-	t.Parallel()
-	for _, o := range []struct {
-		origin
-		zero *published
-	}{{origins[1], twitter(0)}, {origins[2], leaf(0)}} {
-		for _, beside := range [][]process{nil, {o.zero.process()}} {
-			t.Run(fmt.Sprint(o.name, " foreign ", len(beside)), func(t *testing.T) {
-				t.Parallel()
-				conn := server.Connect(t, server.MigratedWith(t, o.settings(beside...)))
-				ids := server.Values[int64](t, conn, "SELECT * FROM next_snowflakes(5000)")
-				common := 0
-				for _, id := range ids {
-					g := *o.zero
-					g.now = func() int64 { return o.epoch + id>>22 } // its clock stands in the tick of that ID
-					for before := int64(0); before <= id&4095; {
-						same, err := g.next()
-						if err != nil {
-							t.Fatal(err)
-						}
-						if before = same&4095 + 1; same == id {
-							common++
-						}
-					}
-				}
-				if len(beside) > 0 && common > 0 || len(beside) == 0 && common < len(ids)/2 {
-					t.Errorf("%d of %d IDs of the function come from the old generator, too", common, len(ids))
-				}
-				t.Logf("%d of %d IDs of the function come from the old generator, too", common, len(ids))
-			})
-		}
-	}
-}

@@ -10,7 +10,6 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/migrations"
-	"pgflurry/tests/support/server"
 )
 
 func TestAnIDOfBwmarrinIsDecodedExactly(t *testing.T) {
@@ -78,27 +77,5 @@ func TestOfASonyflakeTheTimeIsRightAndTheRestIsReadAsThePageSays(t *testing.T) {
 		if id&65535 != machine || (id>>16)&255 != says["sequence"] {
 			t.Fatalf("%d has machine %d and sequence %d; the library says %v", id, id&65535, (id>>16)&255, says)
 		}
-	}
-}
-
-// No number keeps the two apart, so the page lets Sonyflake end, and begins above.
-func TestAfterASonyflakeAllIDsAreAboveThoseInTheTable(t *testing.T) {
-	t.Parallel()
-	url := server.Database(t)
-	conn := server.Connect(t, url)
-	server.Do(t, conn, "CREATE TABLE item (id bigint PRIMARY KEY)")
-	ids := sonyflakes(t)
-	for _, id := range ids {
-		server.Do(t, conn, fmt.Sprintf("INSERT INTO item VALUES (%d)", id))
-	}
-	highest := ids[len(ids)-1]
-	ends := likeSonyflake.Epoch.Add(sonyflake.ElapsedTime(highest) + likeSonyflake.Unit)
-	server.Eventually(t, conn, "clock_timestamp() > $1", ends)
-	settings := likeSonyflake
-	settings.AfterTables = []string{"public.item.id"}
-	server.Migrate(t, url, settings)
-	const above = "SELECT count(*) FROM next_snowflakes(5000) AS n WHERE n > (SELECT max(id) FROM item)"
-	if n := server.Value[int](t, conn, above); n != 5000 {
-		t.Errorf("%d of 5000 IDs are above the last Sonyflake, %d", n, highest)
 	}
 }

@@ -27,8 +27,7 @@ var thingsSQL string
 func startAll(t *testing.T) servers.Servers {
 	t.Helper()
 	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{
-		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Options: map[string]string{"max_connections": "50"},
-		Say: func(string) {},
+		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {},
 	})
 	t.Cleanup(func() {
 		if err := private.Stop(); err != nil {
@@ -36,9 +35,7 @@ func startAll(t *testing.T) servers.Servers {
 		}
 	})
 	if err == nil {
-		err = private.Start(t.Context(), servers.Needs{
-			Pooler: true, Redis: true, IDDatabase: true,
-		})
+		err = private.Start(t.Context(), servers.Needs{Pooler: true, Redis: true, IDDatabase: true})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +124,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	for _, name := range []string{"results.md", "results.json"} {
 		content, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil || strings.Contains(string(content), password) ||
-			!strings.Contains(string(content), "--proxy 'postgres://postgres:xxxxx@") {
+			!strings.Contains(string(content), "--proxy 'postgres:…@") {
 			t.Errorf("%s has the password, or not how the servers were given (error %v)", name, err)
 		}
 	}
@@ -188,7 +185,7 @@ func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T)
 	out := t.TempDir()
 	run := exec.Command(binary, "run", "--postgres", direct, "--pgbouncer", elsewhere, "--clients", "1",
 		"--rounds", "2", "--duration", "1s", "--warm-up", "1s", "--workloads", "prepared",
-		"--sources", "nextval,nextval-pgbouncer,uuidv4", "--out", out)
+		"--sources", "nextval,nextval-pgbouncer,uuidv4,snowflake-proxy,redis-incr", "--out", out)
 	said, err := run.CombinedOutput()
 	if err == nil || !strings.Contains(string(said), "1 of 3 trials failed") {
 		t.Errorf("error %v, said %s; expected that one of the trials failed", err, said)
@@ -197,7 +194,8 @@ func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T)
 	all := strings.Join(r.NotRun, "\n")
 	const missing = `schema "pgflurry_bench" does not exist`
 	if !strings.Contains(all, "nextval, PgBouncer: ") || !strings.Contains(all, missing) ||
-		!strings.Contains(all, "failed in warm-up") || !strings.Contains(r.Incomplete, "1 of 3") ||
+		!strings.Contains(all, "failed in warm-up") || !strings.Contains(all, "--proxy is not given") ||
+		!strings.Contains(all, "--redis is not given") || !strings.Contains(r.Incomplete, "1 of 3") ||
 		strings.Count(string(said), missing) != 1 {
 		t.Errorf("not run: %q, incomplete: %q, said %s", all, r.Incomplete, said)
 	}

@@ -14,7 +14,6 @@ import (
 	"pgflurry/bench/report"
 	"pgflurry/bench/suites"
 	"pgflurry/bench/trial"
-	"pgflurry/tests/support/browser"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -36,7 +35,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := server.Run(m)
-	browser.End()
 	os.RemoveAll(folder)
 	os.Exit(code)
 }
@@ -114,10 +112,9 @@ func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
 		"proxy --duration 1500ms": "multiple of 1s", "run --duration 500ms": "multiple of 1s",
 		"run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`,
-		"run --redis redis://127.0.0.1:1":    "--postgres is missing",
-		"run --demo --postgres postgres://x": "--demo starts servers of its own",
-		"insert --rows 1500":                 "multiple of 1000",
-		"proxy --warm-up -1s":                "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
+		"run --redis redis://127.0.0.1:1": "--postgres is missing",
+		"insert --rows 1500":              "multiple of 1000",
+		"proxy --warm-up -1s":             "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
 		"proxy --clients 16,1,16": "has 16 twice", "run --workloads cold,bulk,cold": `has cold twice`,
 		"run --sources nextval,nextval":     `has nextval twice`,
 		"proxy --pgflurry /no/such/program": "/no/such/program",

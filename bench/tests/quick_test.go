@@ -31,18 +31,10 @@ func refused(t *testing.T, args []string, code int, wants ...string) {
 	}
 }
 
-// quickLook is a quick look of so many rounds.
-func quickLook(t *testing.T, locale, out, rounds string) *exec.Cmd {
-	t.Helper()
-	c := command(t, out, "run", "--quick", "--rounds", rounds)
-	c.Env = append(os.Environ(), "LC_ALL="+locale)
-	return c
-}
-
 func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	said := measured(t, quickLook(t, "C.UTF-8", out, "2"))
+	said := measured(t, command(t, out, "run", "--quick", "--rounds", "2"))
 	r := read(t, out)
 	sources := []string{
 		"next_snowflake, proxy", "next_snowflake, function in the database", report.Nextval, "UUID v7", report.Redis,
@@ -79,7 +71,7 @@ func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testi
 func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	p := program.StartCommand(t, quickLook(t, "C", out, "500"))
+	p := program.StartCommand(t, command(t, out, "run", "--quick", "--rounds", "500"))
 	p.Line("round 2 of 500")
 	p.Signal(syscall.SIGINT)
 	if code := p.End(); code != 1 {
@@ -87,8 +79,7 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 	}
 	said, r := p.Output(), read(t, out)
 	if !strings.Contains(said, "Incomplete: ") || !strings.Contains(said, "\nnextval ") ||
-		!strings.Contains(strings.Join(strings.Fields(said), " "), strings.ReplaceAll(r.Summary, "–", "-")) ||
-		!strings.Contains(said, " ###") {
+		!strings.Contains(strings.Join(strings.Fields(said), " "), r.Summary) || !strings.Contains(said, " ███") {
 		t.Errorf("the table, the sentence or the chart is missing:\n%s", said)
 	}
 	if len(r.Figures) < 8 || len(r.Samples) < len(r.Figures) || !strings.Contains(r.Incomplete, "turns") {
@@ -110,7 +101,7 @@ func TestAServerThatTakesNobodyInIsNamedBeforeAnythingStarts(t *testing.T) {
 	}
 	defer silent.Close()
 	refused(t, []string{"run", "--quick", "--postgres", "postgres://me:secret@" + silent.Addr().String() + "/app"}, 4,
-		"--postgres postgres://me:xxxxx@"+silent.Addr().String()+"/app has not let a client in within ",
+		"--postgres postgres:…@"+silent.Addr().String()+"/app has not let a client in within ",
 		"hint: Is the address right")
 }
 

@@ -3,7 +3,6 @@ package tests
 import (
 	_ "embed" // the SQL
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -11,8 +10,6 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/trial"
-	"pgflurry/tests/support/program"
-	"pgflurry/tests/support/server"
 )
 
 //go:embed sql/schema_is_left.sql
@@ -21,7 +18,7 @@ var schemaIsLeftSQL string
 func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	measured(t, command(t, out, "run", "--demo", "--clients", "3", "--rounds", "1", "--duration", "1s"))
+	measured(t, command(t, out, "run", "--clients", "3", "--rounds", "1", "--duration", "1s"))
 	r := read(t, out)
 	missing := 0
 	for program, figures := range map[string]int{"Redis INCR": 1 + 3 + 1, "nextval, PgBouncer": 1 + 3} {
@@ -60,26 +57,6 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 
 // required are the variables that make a missing program a failure.
 var required = map[string]string{"Redis INCR": "PGFLURRY_TEST_REDIS", "nextval, PgBouncer": "PGFLURRY_TEST_POOLER"}
-
-func TestServersThatRunAlreadyAreMeasuredAndLeftAsTheyWere(t *testing.T) {
-	direct := server.Database(t)
-	if out, err := exec.Command(program.Path(t), "migrate", "up", "--database", direct).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	out := t.TempDir()
-	run := exec.Command(binary, "run", "--postgres", direct, "--clients", "1", "--rounds", "1", "--duration", "1s",
-		"--warm-up", "0", "--workloads", "prepared,simple", "--sources", "nextval,snowflake-proxy,redis-incr",
-		"--out", out)
-	if said, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	r := read(t, out)
-	if all := strings.Join(r.NotRun, "\n"); len(r.Figures) != 2 || !strings.Contains(all, "--proxy is not given") ||
-		!strings.Contains(all, "--redis is not given") {
-		t.Errorf("%d figures, not run: %q; expected nextval at two tasks, and the others not run", len(r.Figures), all)
-	}
-	leavesNoSchema(t, direct)
-}
 
 // leavesNoSchema fails if the benchmark's schema is in a database.
 func leavesNoSchema(t *testing.T, direct string) {

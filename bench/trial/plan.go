@@ -19,7 +19,7 @@ type Plan struct {
 	Watch map[string]map[string]int
 	// Progress is called before each run of a trial, with the part of the Estimate that is done; may be nil. Round 0 is
 	// the warm-up.
-	Progress func(behind time.Duration, round int, next Trial)
+	Progress func(behind time.Duration, round int)
 	// Failed is called when a trial has failed in a round. The trial then gets no more turns. If Failed is nil, the
 	// first failure ends the run.
 	Failed func(round int, t Trial, why error)
@@ -68,7 +68,7 @@ func Run(ctx context.Context, p Plan) ([]Sample, error) {
 				continue
 			}
 			if p.Progress != nil {
-				p.Progress(behind, round, trial)
+				p.Progress(behind, round)
 			}
 			sample, err := p.take(ctx, trial, d)
 			behind += d

@@ -26,7 +26,7 @@ finished. Nothing stays running, and no data stays.`
 const mostClients = 200
 
 func newRun() *cobra.Command {
-	var demo, quick bool
+	var quick bool
 	m := measurement{suite: suites.IDs(), turn: 2 * time.Second, warmUp: time.Second, step: time.Second}
 	cmd := m.command(&cobra.Command{
 		Use:   "run",
@@ -57,14 +57,13 @@ sentence and bars. run refuses your own servers if --proxy or --id-database is n
 		if quick {
 			m.quicken()
 		}
-		return errors.Join(among("--sources", m.rig.Sources, suites.SourceKeys()), m.checkServers(demo))
+		return errors.Join(among("--sources", m.rig.Sources, suites.SourceKeys()), m.checkServers())
 	})
 	f := cmd.Flags()
 	f.StringSliceVar(&m.rig.Sources, "sources", nil,
 		"sources (default all): "+strings.Join(suites.SourceKeys(), ", "))
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("a quick look of half a minute: few sources, %d clients, %d rounds "+
 		"of a second, the answer in a sentence; other flags change that", quickClients, quickRounds))
-	f.BoolVar(&demo, "demo", false, "start private servers, as without --postgres")
 	f.StringVar(&m.rig.Postgres.URL, "postgres", "",
 		"a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
 	f.StringVar(&m.rig.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
@@ -158,15 +157,10 @@ func (m *measurement) quicken() {
 	}
 }
 
-// checkServers refuses contradictory flags for servers.
-func (m *measurement) checkServers(demo bool) error {
+// checkServers refuses servers beside none to compare with.
+func (m *measurement) checkServers() error {
 	s := m.rig.Servers
-	given := s.Proxy.URL + s.IDDatabase.URL + s.Pooler.URL + s.Redis.URL
-	switch {
-	case demo && s.Postgres.URL+given != "":
-		return errors.New("--demo starts servers of its own; " +
-			"expected it without --postgres, --proxy, --id-database, --pgbouncer and --redis")
-	case s.Postgres.URL == "" && given != "":
+	if s.Postgres.URL == "" && s.Proxy.URL+s.IDDatabase.URL+s.Pooler.URL+s.Redis.URL != "" {
 		return errors.New("--postgres is missing; expected it with --proxy, --id-database, --pgbouncer and " +
 			"--redis, because the other sources are compared with its nextval")
 	}
@@ -182,14 +176,6 @@ func among[T comparable](flag string, values, all []T) error {
 		if slices.Contains(values[:i], value) { // two trials with one name would be mixed up
 			return fmt.Errorf("%s has %v twice; expected each once", flag, value)
 		}
-	}
-	return nil
-}
-
-// between refuses a number out of range.
-func between(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return fmt.Errorf("%s is %d; expected %d to %d", flag, n, least, most)
 	}
 	return nil
 }

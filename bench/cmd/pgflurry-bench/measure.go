@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -77,8 +76,8 @@ func (m *measurement) command(cmd *cobra.Command, check func() error) *cobra.Com
 // check refuses impossible measurements before anything starts.
 func (m *measurement) check() error {
 	for _, c := range m.rig.Clients {
-		if err := between("--clients", c, 1, mostClients); err != nil {
-			return err
+		if c < 1 || c > mostClients {
+			return fmt.Errorf("--clients is %d; expected 1 to %d", c, mostClients)
 		}
 	}
 	switch {
@@ -125,7 +124,11 @@ func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err err
 			return err
 		}
 	}
-	if r.Versions["pgflurry-bench"], err = own(); err != nil {
+	self, err := os.Executable()
+	if err == nil {
+		r.Versions["pgflurry-bench"], err = servers.Built(self)
+	}
+	if err != nil {
 		return err
 	}
 	if m.suite.Prepare != nil {
@@ -139,15 +142,6 @@ func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err err
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
 	return m.measure(ctx, plan, r, out, progress)
-}
-
-// own identifies this program.
-func own() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	return servers.Built(path)
 }
 
 // head is the report before the first turn.
@@ -204,8 +198,7 @@ func (m *measurement) start(ctx context.Context, folder string, r *report.Report
 			return end, err
 		}
 		private, err := servers.StartPrivate(ctx, servers.PrivateSettings{
-			Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
-			Say: func(what string) { fmt.Fprintln(progress, what) },
+			Pgflurry: program, Bin: m.bin, Say: func(what string) { fmt.Fprintln(progress, what) },
 		})
 		end = private.Stop
 		if err == nil {
@@ -246,17 +239,22 @@ func (m *measurement) start(ctx context.Context, folder string, r *report.Report
 // measure runs the plan, shows its progress, and writes what it found.
 func (m *measurement) measure(ctx context.Context, p trial.Plan, r *report.Report, out, progress io.Writer) error {
 	announce(out, r, p)
-	printLine, hide := showProgress(progress, &p)
-	failed := 0
+	announced, failed := -1, 0
+	p.Progress = func(behind time.Duration, round int) {
+		if round != announced {
+			fmt.Fprintf(progress, "%s; about %v left\n", roundName(round, p.Rounds),
+				(p.Estimate() - behind).Round(time.Second))
+			announced = round
+		}
+	}
 	p.Failed = func(round int, _ trial.Trial, why error) {
 		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)",
 			strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, p.Rounds))
-		printLine("not run: " + line)
+		fmt.Fprintln(progress, "not run:", line)
 		r.NotRun = append(r.NotRun, line)
 		failed++
 	}
 	samples, err := trial.Run(ctx, p)
-	hide()
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured",
 			failed, len(p.Trials))
@@ -272,7 +270,7 @@ func (m *measurement) measure(ctx context.Context, p trial.Plan, r *report.Repor
 		show := r.WriteTable
 		if r.Quick {
 			r.Summary = m.suite.Summary(r.Figures)
-			show = func(w io.Writer) error { return r.WriteQuick(w, !speaksUTF8(os.Getenv)) }
+			show = r.WriteQuick
 		}
 		err = errors.Join(err, show(out))
 	}
@@ -302,36 +300,6 @@ func announce(out io.Writer, r *report.Report, p trial.Plan) {
 	}
 	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(p.Trials), "trial"), trial.Counted(p.Rounds, "round"),
 		p.Estimate().Round(time.Second))
-}
-
-// showProgress shows the progress of a plan on w: a bar with the time left on a terminal, or one line a round
-// elsewhere. printLine prints a line in between, and hide removes the bar.
-func showProgress(w io.Writer, p *trial.Plan) (printLine func(line string), hide func()) {
-	file, is := w.(*os.File)
-	if is {
-		info, err := file.Stat()
-		is = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	if !is {
-		announced := -1
-		p.Progress = func(behind time.Duration, round int, _ trial.Trial) {
-			if round != announced {
-				fmt.Fprintf(w, "%s; about %v left\n",
-					roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
-				announced = round
-			}
-		}
-		return func(line string) { fmt.Fprintln(w, line) }, func() {}
-	}
-	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20),
-		progressbar.OptionClearOnFinish())
-	p.Progress = func(behind time.Duration, round int, next trial.Trial) {
-		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
-		_ = bar.Set64(behind.Milliseconds())
-	}
-	hide = func() { _ = bar.Clear() }
-	return func(line string) { hide(); fmt.Fprintln(w, line) }, hide
 }
 
 func roundName(round, of int) string {

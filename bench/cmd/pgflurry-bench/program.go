@@ -17,7 +17,7 @@ func findProgram(ctx context.Context, named, folder string, progress io.Writer) 
 		return exec.LookPath(named)
 	}
 	if own, err := os.Executable(); err == nil {
-		if beside := filepath.Join(filepath.Dir(own), "pgflurry"); isProgram(beside) {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(own), "pgflurry")); err == nil {
 			return beside, nil
 		}
 	}
@@ -43,9 +43,4 @@ func build(ctx context.Context, to string) error {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	return nil
-}
-
-func isProgram(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

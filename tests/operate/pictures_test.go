@@ -1,4 +1,6 @@
-package tests
+//go:build full
+
+package operate
 
 import (
 	_ "embed" // the script
@@ -17,7 +19,7 @@ import (
 	"pgflurry/tests/support/browser"
 )
 
-//go:embed fonts_test.js
+//go:embed pictures_test.js
 var misplacedTexts string
 
 // fonts that a reader may have instead of the chart's own: the widest common one, the narrowest, and one with serifs.
