@@ -3,7 +3,7 @@
 .PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha profile
 .PHONY: release module notices
 
-# What only people can decide about a release. "make release" names what is missing; docs/release.md explains each.
+# What only people can decide about a release. "make release" names what is missing; CONTRIBUTING.md explains each.
 LICENSE ?= $(wildcard LICENSE)
 MODULE ?= $(shell sed -n 's/^module //p' go.mod)
 DOCS ?=
@@ -29,7 +29,7 @@ profile:
 test-versions:
 	tests/versions
 
-# All drivers and frameworks, installed from Debian, npm and Go modules; writes docs/clients.md and docs/frameworks.md.
+# All drivers and frameworks, installed from Debian, npm and Go modules; writes docs/clients.md and docs/frameworks.
 test-clients:
 	tests/clients/install all
 	tests/frameworks/install all
@@ -57,11 +57,11 @@ ha:
 measure-lease:
 	go test -count=1 -timeout 0 -run '^$$' -bench . -benchtime 9x ./tests/unique
 
-# The costs of statements in docs/scale.md, and its tables with the fleet of ten thousand.
+# The costs of statements in docs/operations.md, and its simulated table with the fleet of ten thousand.
 measure-scale:
 	go test -count=1 -timeout 0 -run '^$$' -bench 'Acqu|Renewal|Permission|Survey' -benchtime 300x ./tests/leasing
 	PGFLURRY_TEST_SCALE=1 PGFLURRY_TEST_VOLUME=full \
-		go test -tags full -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update
+		go test -tags full -count=1 -timeout 0 -run TheSimulatedTable ./tests/simulation -update
 
 # Everything of a release below dist/, from the checkout of its tag: make release VERSION=v0.1.0. TARGETS=linux/amd64
 # makes that part alone. Nothing comes from the network; "go -C release mod download" fetches what it needs before.

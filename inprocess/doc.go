@@ -12,7 +12,8 @@
 // A draw costs a few hundred nanoseconds and no I/O. One Generator serves a whole process: each takes a worker.
 //
 // It is for processes that live for minutes or longer. A worker rests after each use, so many short processes use up
-// all of them (docs/in-process.md has the sums). Such programs draw from the ID database of a proxy (package client).
+// all of them (docs/in-your-program.md has the sums). Such programs draw from the ID database of a proxy (package
+// client).
 //
 // # While there is no grant
 //

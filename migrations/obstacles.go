@@ -46,7 +46,7 @@ func (o *obstacles) err() error {
 }
 
 const adviceOnUsers = "Drop or change these first; nothing is removed with CASCADE. " +
-	"docs/leaving.md has the statements."
+	"docs/moving.md has the statements, under Leaving."
 
 // lookForObstacles looks for all reasons why it is not safe to remove pgflurry. An error means that it could not look.
 func lookForObstacles(

@@ -4,7 +4,7 @@
 //	release/make ── clone of the tag ─┬─ made: completion, deploy, licence, notices, the unit
 //	                                  └─ GoReleaser (.goreleaser.yaml) ─ archives, deb, rpm ─► dist/VERSION
 //
-// Each program's list of what it links is by cyclonedx-gomod. docs/release.md is the page of both.
+// Each program's list of what it links is by cyclonedx-gomod. CONTRIBUTING.md is the page of both.
 //
 // Invariants of release/make, which tests/release checks:
 //

@@ -27,14 +27,11 @@ var glossary = map[string]*regexp.Regexp{
 
 // otherSense says why a page need not link a word, or (without a word) none of them.
 var otherSense = map[string]string{
-	"clients.md":                   "a test writes it; its marks and tags are those of a table and of PostgreSQL",
-	"frameworks.md":                "a test writes it; its marks are those of a table, its namespace is in a message",
+	"clients.md tag":               "a command tag of PostgreSQL",
 	"functions.md grant":           "GRANT of PostgreSQL",
 	"json.md tag":                  "a tag of a field in Go",
 	"high-availability.md segment": "a segment of PostgreSQL's WAL",
 	"moving.md grant":              "GRANT of PostgreSQL",
-	"release.md tag":               "a tag of Git",
-	"scale.md mark":                "bold type marks a limit",
 	"test-databases.md mark":       "a question mark",
 }
 

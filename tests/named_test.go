@@ -13,8 +13,8 @@ import (
 // documents returns the pages that people read, by path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	return readAll(t, "../docs/*.md", "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md", "../internal/README.md",
-		"README.md")
+	return readAll(t, "../docs/*.md", "../docs/frameworks/*.md", "../README.md", "../CONTRIBUTING.md",
+		"../CHANGELOG.md", "../internal/README.md", "README.md")
 }
 
 // readAll returns the files that the patterns match, by path. Each pattern must match one at least.

@@ -15,8 +15,8 @@ var (
 	database = regexp.MustCompile(`\b[A-Z_]{2,}\b`)
 )
 
-func TestACommandThatIsPrintedStandsOnThePageOfOperations(t *testing.T) {
-	page, err := os.ReadFile("../docs/operations.md")
+func TestACommandThatIsPrintedStandsOnThePageOfCopies(t *testing.T) {
+	page, err := os.ReadFile("../docs/copies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestACommandThatIsPrintedStandsOnThePageOfOperations(t *testing.T) {
 			for _, command := range printed.FindAllString(strings.Join(strings.Fields(string(text)), " "), -1) {
 				found++
 				if !strings.Contains(known, "`"+database.ReplaceAllString(command, "URL")) {
-					t.Errorf("%s prints %q, which docs/operations.md lacks", path, command)
+					t.Errorf("%s prints %q, which docs/copies.md lacks", path, command)
 				}
 			}
 			return err

@@ -43,12 +43,11 @@ func TestLinesOfDocumentsHaveAtMost120Columns(t *testing.T) {
 	}
 }
 
-// prosePages are the pages that people read, and those that tests fill in.
+// prosePages are the pages that people read, and those beside deployments.
 func prosePages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := documents(t)
-	maps.Copy(pages, readAll(t,
-		"../tests/*/page.md", "../tests/*/*/section.md", "../tests/*/*/*/section.md", "../deploy/*/*.md"))
+	maps.Copy(pages, readAll(t, "../deploy/*/*.md"))
 	return pages
 }
 

@@ -23,7 +23,7 @@ func flagsOfServe(t *testing.T) *pflag.FlagSet {
 	return cmd.Flags()
 }
 
-// row is a flag's line in docs/configuration.md.
+// row is a flag's line in docs/reference.md.
 func row(f *pflag.Flag) string {
 	usual := f.DefValue
 	switch {
@@ -54,7 +54,7 @@ var kinds = map[string]string{
 }
 
 func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
-	page, err := os.ReadFile("../../docs/configuration.md")
+	page, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
 	})
 	has := regexp.MustCompile("(?m)^\\| `[a-z-]+` \\|.*$").FindAllString(string(page), -1)
 	if !slices.Equal(has, want) {
-		t.Errorf("the table of docs/configuration.md has to be\n%s", strings.Join(want, "\n"))
+		t.Errorf("the table of docs/reference.md has to be\n%s", strings.Join(want, "\n"))
 	}
 	for _, name := range secrets() {
 		if !strings.Contains(string(page), "`--"+name+"`") {
@@ -76,7 +76,7 @@ func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
 }
 
 func TestThePageOfTheConfigurationHasEveryCommand(t *testing.T) {
-	page, err := os.ReadFile("../../docs/configuration.md")
+	page, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ it still takes. Ctrl-C ends the wait with nothing removed.
 If somebody has dropped schema pgflurry with CASCADE, PostgreSQL has left next_snowflake() and its kin in
 public. down removes them, and says so.
 
-docs/leaving.md has all statements, in their order.
+docs/moving.md has all statements, in their order, under Leaving.
 
 Without the home nobody knows which workers the joined databases have. --leave-joined removes pgflurry
 all the same. They go on with their workers. A namespace made here later is another ID space than theirs;

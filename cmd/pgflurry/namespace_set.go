@@ -24,7 +24,7 @@ func newNamespaceSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set",
 		Short: "Change a setting of an ID space that is in use",
-		Long: `set changes what can change while IDs are drawn. docs/operations.md says more of each setting.
+		Long: `set changes what can change while IDs are drawn. docs/copies.md says more of each setting.
 
 --max-window 1h lets proxies run with --window 1h, so that PostgreSQL may be away for an hour. It costs
 workers: that of a proxy that crashed rests for up to two hours, and that of one that has ended for one.

@@ -47,7 +47,7 @@ func durations(as *prometheus.Desc, v value) prometheus.Metric {
 	return prometheus.MustNewConstHistogram(as, v.durations.Count(), v.durations.Sum.Seconds(), buckets)
 }
 
-// table has all our metrics, in the order of docs/operations.md, with their values in a state. Each state has the same
+// table has all our metrics, in the order of docs/reference.md, with their values in a state. Each state has the same
 // rows. An unknown value has no sample: alerts would take a zero for a measurement.
 func table(s report.State) []metric {
 	clock, hosts := s.Clock.Known, s.Upstreams.Hosts

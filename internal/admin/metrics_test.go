@@ -273,7 +273,7 @@ func TestOpenMetricsAreGivenToWhoAsksForThem(t *testing.T) {
 // enumerated are the labels whose values the table lists.
 var enumerated = []string{"kind", "reason", "result", "state", "direction"}
 
-// row is the line of a metric in the table of docs/operations.md.
+// row is the line of a metric in the table of docs/reference.md.
 func (e exposition) row(name string) string {
 	values := map[string][]string{}
 	for _, s := range e.samples {
@@ -308,7 +308,7 @@ func (e exposition) row(name string) string {
 }
 
 func TestTheTableOfMetricsIsWhatIsGiven(t *testing.T) {
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,12 +323,12 @@ func TestTheTableOfMetricsIsWhatIsGiven(t *testing.T) {
 	rows := regexp.MustCompile("(?m)^\\| `pgflurry_.*$").FindAllString(string(page), -1)
 	for _, row := range rows {
 		if !slices.Contains(given, row) {
-			t.Errorf("docs/operations.md has a row that is not so:\n%s", row)
+			t.Errorf("docs/reference.md has a row that is not so:\n%s", row)
 		}
 	}
 	for _, row := range given {
 		if !slices.Contains(rows, row) {
-			t.Errorf("docs/operations.md lacks a row:\n%s", row)
+			t.Errorf("docs/reference.md lacks a row:\n%s", row)
 		}
 	}
 }

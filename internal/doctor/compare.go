@@ -120,7 +120,7 @@ func timelines(before, now Facts, event Event) Check {
 	case b < a:
 		return Check{
 			name, fmt.Sprintf("fell from %d to %d", a, b), Fails,
-			"The server was set back: run what docs/operations.md says after a restore.",
+			"The server was set back: run what docs/copies.md says.",
 		}
 	case b > a:
 		return Check{name, fmt.Sprintf("rose from %d to %d", a, b), OK, ""}

@@ -170,7 +170,7 @@ func replicated(f Facts) Check {
 	case names == "":
 		c.Found = "no standby seen, no commit waits for one"
 		c.Verdict = Unknown
-		c.Advice = "The server does not show how its provider fails over: see docs/managed.md."
+		c.Advice = "The server does not show how its provider fails over: see docs/install.md."
 	}
 	return c
 }

@@ -32,7 +32,7 @@ func failover(v map[string]Verdict) Check {
 	case v["replication"] == Warning:
 		return Check{name, "a second fault is needed for one twice", Warning, "Replicate synchronously."}
 	case v["replication"] == Unknown:
-		return Check{name, "holds if a failover loses no acknowledged write", Unknown, "See docs/managed.md."}
+		return Check{name, "holds if a failover loses no acknowledged write", Unknown, "See docs/install.md."}
 	}
 	return Check{name, "holds", OK, ""}
 }
@@ -44,7 +44,7 @@ func copies(v map[string]Verdict) Check {
 	}
 	return Check{
 		name, "all but copies of the server's files", OK,
-		"Declare snapshots, clones and branches before they draw: docs/operations.md.",
+		"Declare snapshots, clones and branches before they draw: docs/copies.md.",
 	}
 }
 

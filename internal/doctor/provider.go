@@ -9,7 +9,7 @@ type provider struct {
 	keeps bool // its documents say that unlogged tables survive a crash
 }
 
-// providers are in the order in which they are looked for: Aurora has the signs of RDS, too. docs/managed.md has the
+// providers are in the order in which they are looked for: Aurora has the signs of RDS, too. docs/install.md has the
 // sources.
 var providers = []provider{
 	{name: "Amazon Aurora", signs: []string{"aurora_version()"}, keeps: true},

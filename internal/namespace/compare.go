@@ -208,5 +208,5 @@ func (s Seen) remedy(other Seen) string {
 			"pgflurry namespace join --database URL --home HOME --copy; or separate, for an ID space of its own."
 	}
 	return "Stop one of the two before they give more IDs. A region's number cannot change: " +
-		"the one that goes on under another number needs a database of its own. docs/regions.md has the steps."
+		"the one that goes on under another number needs a database of its own: docs/high-availability.md, Regions."
 }

@@ -103,7 +103,7 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 }
 
 // In some modes of pgx the proxy forwards a call whose number is a parameter, and PostgreSQL's function answers.
-// docs/drawing-ahead.md says which. So client.Pgx writes the number into the text.
+// docs/in-your-program.md says which. So client.Pgx writes the number into the text.
 func TestInWhichModesOfPgxTheFunctionGivesIDsWhoseNumberIsAParameter(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -305,7 +305,7 @@ func TestACallThatCannotHaveAConnectionEndsByItsContext(t *testing.T) {
 	next(t, p) // the draw that was given up goes on, and has a connection now
 }
 
-// insertOrder is what docs/drawing-ahead.md shows.
+// insertOrder is what docs/in-your-program.md shows.
 // snippet: begin
 func insertOrder(ctx context.Context, db *pgxpool.Pool, ids *client.Pool, names []string) ([]int64, error) {
 	keys, err := ids.NextN(ctx, len(names))

@@ -1,5 +1,5 @@
-// Package ahead proves that programs can draw IDs ahead of the insert, as docs/drawing-ahead.md says. They use package
-// client, or the recipes in Python, TypeScript and Java.
+// Package ahead proves that programs can draw IDs ahead of the insert, as docs/in-your-program.md says. They use
+// package client, or the recipes in Python, TypeScript and Java.
 //
 // Each recipe has a program in the folder of its language. For each deed the program reads a line from standard input
 // and prints a line of JSON. The IDs are strings, in the order in which it got them. A recipe draws 100 IDs at a time.

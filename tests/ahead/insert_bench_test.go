@@ -146,8 +146,8 @@ type workload struct {
 	insert  func(c contender, ctx context.Context, table string) (int, error)
 }
 
-// BenchmarkInsert prints the rows of the table in docs/drawing-ahead.md: rows a second with keys of each kind, in b.N
-// interleaved rounds. The page has its command.
+// BenchmarkInsert prints the rows of the table in docs/in-your-program.md: rows a second with keys of each kind, in
+// b.N interleaved rounds. The page has its command.
 func BenchmarkInsert(b *testing.B) {
 	const clients = 8
 	cluster := server.Private(b, nil) // default settings: each commit reaches the disk

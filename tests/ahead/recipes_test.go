@@ -156,7 +156,7 @@ func (s *served) judge(t *testing.T, l line, before int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Deed == "parameter" { // the function gives these: docs/drawing-ahead.md
+		if l.Deed == "parameter" { // the function gives these: docs/in-your-program.md
 			if worker(id) != databaseWorker {
 				t.Errorf("ID %d is the proxy's; expected one of the function", id)
 			}

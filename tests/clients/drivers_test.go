@@ -31,20 +31,20 @@ const (
 
 func pythonDriver(name, program, packages string) driver {
 	return driver{Program: deeds.Program{
-		Name: name, Language: "python", Source: program, Command: []string{python, program}, Packages: packages,
+		Name: name, Source: program, Command: []string{python, program}, Packages: packages,
 	}}
 }
 
 func nodeDriver(name, program string) driver {
 	return driver{Program: deeds.Program{
-		Name: name, Language: "js", Source: program, Command: []string{"node", program},
+		Name: name, Source: program, Command: []string{"node", program},
 		Packages: "nodejs, npm ci in tests/clients/node",
 	}}
 }
 
 func goDriver(name, program, mode string) driver {
 	return driver{Program: deeds.Program{
-		Name: name, Language: "go", Source: "go/" + program + "/main.go",
+		Name: name, Source: "go/" + program + "/main.go",
 		Build:   []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
 		Command: []string{"{out}/" + program}, Mode: mode, Packages: "go mod download in tests/clients/go",
 	}}
@@ -52,7 +52,7 @@ func goDriver(name, program, mode string) driver {
 
 func jdbcDriver(name, mode string) driver {
 	return driver{Program: deeds.Program{
-		Name: name, Language: "java", Source: "jdbc/Deeds.java",
+		Name: name, Source: "jdbc/Deeds.java",
 		Build:   []string{"javac", "-Xlint:all", "-cp", jars, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
 		Command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Deeds"},
 		Mode:    mode, Packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
@@ -70,9 +70,9 @@ func (d driver) saying(remark string) driver {
 }
 
 // scripted is a driver whose program needs only an interpreter.
-func scripted(name, language, interpreter, program, packages string) driver {
+func scripted(name, interpreter, program, packages string) driver {
 	return driver{Program: deeds.Program{
-		Name: name, Language: language, Source: program, Command: []string{interpreter, program}, Packages: packages,
+		Name: name, Source: program, Command: []string{interpreter, program}, Packages: packages,
 	}}
 }
 
@@ -84,7 +84,7 @@ func inFirstGroup(all ...driver) []driver {
 }
 
 var drivers = append(inFirstGroup(
-	scripted("psql", "sql", "bash", "psql/deeds", "postgresql-client").saying("EXECUTE in SQL is PostgreSQL's"),
+	scripted("psql", "bash", "psql/deeds", "postgresql-client").saying("EXECUTE in SQL is PostgreSQL's"),
 	goDriver("pgx, cache_statement (its default)", "pgx", "cache_statement"),
 	goDriver("pgx, cache_describe", "pgx", "cache_describe"),
 	goDriver("pgx, describe_exec", "pgx", "describe_exec"),
@@ -107,16 +107,16 @@ var drivers = append(inFirstGroup(
 	nodeDriver("postgres.js (postgres)", "node/with_postgres.js"),
 ), []driver{
 	pythonDriver("asyncpg", "python/with_asyncpg.py", "python3-asyncpg"),
-	scripted("DBD::Pg", "perl", "perl", "perl/with_dbd_pg.pl", "libdbd-pg-perl"),
-	scripted("ruby-pg", "ruby", "ruby", "ruby/with_pg.rb", "ruby-pg"),
-	scripted("PHP PDO", "php", "php", "php/with_pdo.php", "php-cli php-pgsql"),
-	scripted("PHP PDO, emulated prepares", "php", "php", "php/with_pdo.php", "php-cli php-pgsql").in("emulate"),
+	scripted("DBD::Pg", "perl", "perl/with_dbd_pg.pl", "libdbd-pg-perl"),
+	scripted("ruby-pg", "ruby", "ruby/with_pg.rb", "ruby-pg"),
+	scripted("PHP PDO", "php", "php/with_pdo.php", "php-cli php-pgsql"),
+	scripted("PHP PDO, emulated prepares", "php", "php/with_pdo.php", "php-cli php-pgsql").in("emulate"),
 	pythonDriver("ODBC (psqlODBC)", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc"),
 	pythonDriver("ODBC (psqlODBC), UseServerSidePrepare=0", "python/with_pyodbc.py",
 		"unixodbc odbc-postgresql python3-pyodbc").in("UseServerSidePrepare=0"),
 	pythonDriver("ODBC (psqlODBC), UseDeclareFetch=1", "python/with_pyodbc.py",
 		"unixodbc odbc-postgresql python3-pyodbc").in("UseDeclareFetch=1").saying("a cursor in SQL is PostgreSQL's"),
-	scripted("Tcl (Pgtcl)", "tcl", "tclsh", "tcl/with_pgtcl.tcl", "tcl libpgtcl").
+	scripted("Tcl (Pgtcl)", "tclsh", "tcl/with_pgtcl.tcl", "tcl libpgtcl").
 		saying("EXECUTE in SQL is PostgreSQL's"),
 	goDriver("GORM", "gorm", ""),
 	pythonDriver("Django", "python/with_django.py", "python3-django python3-psycopg2"),

@@ -25,7 +25,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// balancer is HAProxy in front of proxies, with the configuration that docs/poolers.md shows.
+// balancer is HAProxy in front of proxies, with the configuration that docs/network.md shows.
 type balancer struct {
 	url   string
 	stats string // Unix socket
@@ -230,16 +230,16 @@ func TestHAProxysHeaderOfTheClientsAddressIsRefusedInASentence(t *testing.T) {
 	p.Line("connection refused")
 }
 
-// pageBlock returns the code block of docs/poolers.md whose first line is "# name".
+// pageBlock returns the code block of docs/network.md whose first line is "# name".
 func pageBlock(t *testing.T, name string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/poolers.md")
+	page, err := os.ReadFile("../../docs/network.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```\n# " + regexp.QuoteMeta(name) + "\n(.*?)\n```").FindSubmatch(page)
 	if block == nil {
-		t.Fatalf("docs/poolers.md has no block that begins with # %s", name)
+		t.Fatalf("docs/network.md has no block that begins with # %s", name)
 	}
 	return string(block[1]) + "\n"
 }

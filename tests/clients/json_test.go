@@ -186,7 +186,7 @@ func TestWhatDriversMakeOfAnIDIsWhatThePageSays(t *testing.T) {
 	if *update && deeds.All() {
 		var lines []string
 		for _, f := range seen {
-			lines = append(lines, bars(f.cells()))
+			lines = append(lines, deeds.Row(f.cells()))
 		}
 		table = strings.Join(lines, "\n")
 		if err := os.WriteFile(jsonPage, []byte(before+jsonHead+table+"\n\n"+after), 0o644); err != nil {

@@ -24,21 +24,18 @@ func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T)
 	deeds.Wanted(t)
 	m := newMatrix(t)
 	proxied := m.serve(t, m.direct, "matrix")
-	ids, others := make(rows), make(rows)
+	seen := make(map[string]cells)
 	for _, d := range drivers {
 		t.Run(d.Name, func(t *testing.T) {
 			version := m.Asked(t, d.Program, install)
 			direct := m.record(t, d, m.direct, allDeeds)
 			through := m.record(t, d, proxied.URL, allDeeds)
 			compare(t, direct, through)
-			all := marks(t, through)
-			ids[d.Name] = slices.Concat(
-				[]string{d.Name}, marksOf(allDeeds, all, idDeeds), []string{remarks(d.remark, through)})
-			others[d.Name] = slices.Concat([]string{d.Name, version}, marksOf(allDeeds, all, otherDeeds))
+			seen[d.Name] = rowOf(t, d, version, through)
 		})
 	}
 	if !t.Failed() {
-		settle(t, tables{idTable: ids, otherTable: others})
+		settle(t, seen)
 	}
 }
 

@@ -4,11 +4,10 @@ package clients
 
 import (
 	_ "embed"
-	"os"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"text/template"
 
 	"pgflurry/tests/support/deeds"
 )
@@ -19,234 +18,192 @@ var setupSQL string
 //go:embed item.sql
 var itemSQL string
 
-//go:embed page.md
-var pageText string
-
 const (
 	pagePath = "../../docs/clients.md"
 	again    = "run make test-clients, which writes the page"
 )
 
-// table is one of the page's tables. Each has a row for each driver.
-type table int
-
+// The columns of the page's tables. Two of the first are those of more deeds than one.
 const (
-	idTable table = iota
-	otherTable
-	bareTable // of the ID database
-	sentTable // what drivers send; its names are bold, and it has more of them
+	theRest    = "the rest"
+	idDatabase = "ID database"
 )
 
-// rows maps a driver to its cells. The first cell is its name.
-type rows map[string][]string
-
-// tables has what one run has seen. A run does not see all tables.
-type tables map[table]rows
-
-// Two tables, because one would be wider than a screen.
 var (
-	idDeeds    = []string{"unprepared", "prepared", "pipeline", "mixed", "pool", "parallel", "default"}
-	otherDeeds = []string{"password", "scram", "tls", "transaction", "copy", "notify", "cancel"}
+	driverColumns = []string{
+		"driver", "version", "plain", "prepared", "batch", "mixed batch", "pool", "4 × 1,000", "DEFAULT", theRest,
+		idDatabase, "code", "remarks",
+	}
+	sentColumns = []string{"driver", "what it sends when it connects and draws"}
 )
 
-// widths has the number of cells of a row: the marks, the name, and remarks or a version.
-var widths = []int{
-	idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, bareTable: len(bareDeeds) + 3, sentTable: 2,
+// titles has the columns of deeds, and the names of those that share column theRest.
+var titles = map[string]string{
+	"unprepared": "plain", "prepared": "prepared", "pipeline": "batch", "mixed": "mixed batch", "pool": "pool",
+	"parallel": "4 × 1,000", "default": "DEFAULT",
+
+	"password": "password", "scram": "SCRAM", "tls": "TLS", "transaction": "transactions", "copy": "COPY",
+	"notify": "NOTIFY", "cancel": "cancel", "commit": "transactions",
 }
 
 // drawing has the deeds whose IDs the proxy gives if it can. In a transaction, and between other statements of a batch,
 // that depends on the replies that PostgreSQL has sent by then. So the table does not show it for those.
 var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "pool": true, "parallel": true}
 
-// marks returns a row's marks, one for each deed. The legend is in page.md.
-func marks(t *testing.T, proxied []deeds.Line) (all []string) {
+// cells are some of a driver's row, by column.
+type cells map[string]string
+
+// rowOf returns the cells of what a driver did through the proxy. The page has the legend.
+func rowOf(t *testing.T, d driver, version string, proxied []deeds.Line) cells {
 	t.Helper()
+	row := cells{"version": version}
+	var reasons, lacks []string
+	if d.remark != "" {
+		reasons = append(reasons, d.remark)
+	}
 	for _, l := range proxied {
+		title, mark := titles[l.Deed], "✓"
 		switch {
 		case l.None != "":
-			all = append(all, "–")
+			mark = "–"
+			if !slices.Contains(reasons, l.None) {
+				reasons = append(reasons, l.None)
+			}
 		case drawing[l.Deed] && 2*deeds.FromMemory(t, l.IDs) < len(l.IDs):
-			all = append(all, "(✓)")
-		default:
-			all = append(all, "✓")
+			mark = "(✓)"
+		}
+		if slices.Contains(driverColumns, title) {
+			row[title] = mark
+		} else if mark == "–" {
+			lacks = append(lacks, title)
 		}
 	}
-	return all
+	row[theRest], row["remarks"] = allBut(lacks), strings.Join(reasons, "; ")
+	return row
 }
 
-// remarks joins the remark of a driver and the reasons of its dashes, each once.
-func remarks(remark string, proxied []deeds.Line) string {
-	var reasons []string
-	if remark != "" {
-		reasons = append(reasons, remark)
-	}
-	for _, l := range proxied {
-		if l.None != "" && !slices.Contains(reasons, l.None) {
-			reasons = append(reasons, l.None)
-		}
-	}
-	return strings.Join(reasons, "; ")
-}
-
-// marksOf returns the marks of some of the deeds.
-func marksOf(done, marks, some []string) []string {
-	of := make([]string, len(some))
-	for i, deed := range some {
-		of[i] = marks[slices.Index(done, deed)]
-	}
-	return of
-}
-
-func bars(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
-
-// section is a heading of the page and its code.
-type section struct{ Name, Language, Program, Code string }
-
-func sections(t *testing.T) (all []section) {
+// bareRowOf returns the cell of what a driver did in the ID database. It names what only PostgreSQL answers.
+func bareRowOf(t *testing.T, d driver, there []deeds.Line) cells {
 	t.Helper()
-	done := make(map[string]bool)
+	said := rowsOf(deeds.ReadTable(t, pagePath, driverColumns))[d.Name]
+	var lacks []string
+	for _, l := range there {
+		at := slices.Index(driverColumns, titles[l.Deed])
+		if l.None != "" && (at < 0 || at >= len(said) || said[at] != "–") {
+			lacks = append(lacks, titles[l.Deed])
+		}
+	}
+	return cells{idDatabase: allBut(lacks)}
+}
+
+func allBut(lacks []string) string {
+	if lacks == nil {
+		return "✓"
+	}
+	return "no " + strings.Join(lacks, ", ")
+}
+
+// rowsOf returns the rows of a table by the name in their first cell.
+func rowsOf(table deeds.Table) map[string][]string {
+	rows := make(map[string][]string)
+	for _, row := range table.Rows {
+		rows[row[0]] = row
+	}
+	return rows
+}
+
+// settle compares the drivers' table with the results of this run. With the flag -update it writes them. A cell that
+// this run has not seen stays. Versions may differ.
+func settle(t *testing.T, seen map[string]cells) {
+	t.Helper()
+	table := deeds.ReadTable(t, pagePath, driverColumns)
+	said := rowsOf(table)
+	var rows [][]string
 	for _, d := range drivers {
-		if done[d.Source] {
-			continue
+		row := said[d.Name]
+		if len(row) != len(driverColumns) {
+			row = append([]string{d.Name}, make([]string, len(driverColumns)-1)...)
 		}
-		done[d.Source] = true
-		name, _, _ := strings.Cut(d.Name, ",")
-		all = append(all, section{name, d.Language, d.Source, deeds.Snippet(t, d.Source, "begin")})
+		for column, cell := range seen[d.Name] {
+			at := slices.Index(driverColumns, column)
+			if row[at] != cell && column != "version" && !*update {
+				t.Errorf("docs/clients.md says of %s, %s: %q; now it is %q: %s", d.Name, column, row[at], cell, again)
+			}
+			row[at] = cell
+		}
+		rows = append(rows, row)
 	}
-	return all
-}
-
-// settle compares the page with the results of this run. With the flag -update it writes them into the page first.
-func settle(t *testing.T, seen tables) {
-	t.Helper()
 	if *update {
-		writePage(t, seen)
+		table.Write(t, rows)
 	}
-	comparePage(t, seen)
 }
 
-// writePage writes the page anew. A row that this run has not seen stays.
-func writePage(t *testing.T, seen tables) {
+// settleSent does the same with what drivers send. Up to eight that send the same share a row.
+func settleSent(t *testing.T, seen map[string]string) {
 	t.Helper()
-	said := readPage(t)
-	lines := make([]string, len(widths))
-	for i, width := range widths {
-		var all []string
-		for _, name := range namesOf(table(i)) {
-			cells, at := seen[table(i)][name], place(table(i))
-			if old := said[name]; cells == nil && len(old) > at && len(old[at]) == width {
-				cells = old[at]
-			}
-			if cells == nil {
-				cells = append([]string{name}, make([]string, width-1)...)
-			}
-			all = append(all, bars(cells))
-		}
-		lines[i] = strings.Join(all, "\n")
-	}
-	var page strings.Builder
-	data := map[string]any{
-		"IDs": lines[idTable], "Others": lines[otherTable], "Bare": lines[bareTable], "Sent": lines[sentTable],
-		"Sections": sections(t),
-	}
-	if err := template.Must(template.New("page").Parse(pageText)).Execute(&page, data); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(pagePath, []byte(page.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// namesOf are the names of a table's rows.
-func namesOf(of table) (names []string) {
-	if of != sentTable {
-		for _, d := range drivers {
-			names = append(names, d.Name)
-		}
-		return names
-	}
+	table := deeds.ReadTable(t, pagePath, sentColumns)
+	said := sentOn(table)
+	var rows [][]string
 	for _, d := range slices.Concat(drivers, light) {
-		names = append(names, d.bold())
+		text := said[d.Name]
+		if now, is := seen[d.Name]; is {
+			if now != text && !*update {
+				t.Errorf("docs/clients.md says that %s sends %s; now it sends %s: %s", d.Name, text, now, again)
+			}
+			text = now
+		}
+		if i := slices.IndexFunc(rows, func(row []string) bool {
+			return row[1] == text && strings.Count(row[0], "; ") < 7
+		}); i >= 0 {
+			rows[i][0] += "; " + d.Name
+		} else {
+			rows = append(rows, []string{d.Name, text})
+		}
 	}
-	return names
+	if *update {
+		table.Write(t, rows)
+	}
 }
 
-// place is which of the rows of a name is that of a table.
-func place(of table) int {
-	if of == sentTable {
-		return 0
-	}
-	return int(of)
-}
-
-// readPage returns the cells of each driver's rows, in the order of the tables.
-func readPage(t *testing.T) map[string][][]string {
-	t.Helper()
-	page, err := os.ReadFile(pagePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := make(map[string][][]string)
-	for _, text := range strings.Split(string(page), "\n") {
-		if row, is := strings.CutPrefix(text, "| "); is {
-			cells := strings.Split(strings.TrimSuffix(row, " |"), " | ")
-			said[cells[0]] = append(said[cells[0]], cells)
+// sentOn returns what a driver sends, by its name.
+func sentOn(table deeds.Table) map[string]string {
+	said := make(map[string]string)
+	for _, row := range table.Rows {
+		for name := range strings.SplitSeq(row[0], "; ") {
+			said[name] = row[1]
 		}
 	}
 	return said
 }
 
-// comparePage fails if the page differs from the results of this run. Versions may differ.
-func comparePage(t *testing.T, seen tables) {
-	t.Helper()
-	said := readPage(t)
-	for which, rows := range seen {
-		for name, cells := range rows {
-			var got []string
-			if all := said[name]; len(all) > place(which) {
-				got = all[place(which)]
-			}
-			expected := slices.Clone(cells)
-			if which == otherTable && len(got) > 1 {
-				expected[1] = got[1]
-			}
-			if !slices.Equal(got, expected) {
-				t.Errorf("docs/clients.md says of %s\n%q\nnow it is\n%q\n%s", name, got, expected, again)
-			}
+// This test needs no driver. With the flag -update it writes the links.
+func TestThePageHasEachDriverAndEachDeedAndALinkToTheCodeThatRan(t *testing.T) {
+	code := make(map[string]cells)
+	for _, d := range drivers {
+		first, last := deeds.Place(t, d.Source, "begin")
+		code[d.Name] = cells{"code": fmt.Sprintf("[code](../tests/clients/%s#L%d-L%d)", d.Source, first, last)}
+	}
+	settle(t, code)
+	for _, deed := range slices.Concat(allDeeds, bareDeeds) {
+		if titles[deed] == "" {
+			t.Errorf("no column shows the deed %s", deed)
 		}
 	}
-}
-
-// This test needs no driver.
-func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
-	t.Parallel()
-	shown := slices.Sorted(slices.Values(slices.Concat(idDeeds, otherDeeds)))
-	done := slices.Sorted(slices.Values(allDeeds))
-	if !slices.Equal(shown, done) {
-		t.Errorf("the tables show %q; the deeds are %q", shown, done)
-	}
-	page, err := os.ReadFile(pagePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for which, expected := range map[table]int{idTable: len(widths) - 1, sentTable: 1} {
-		for _, name := range namesOf(which) {
-			if n := strings.Count(string(page), "\n| "+name+" | "); n != expected {
-				t.Errorf("docs/clients.md has %d lines of %s, not %d: %s", n, name, expected, again)
-			}
+	shown := rowsOf(deeds.ReadTable(t, pagePath, driverColumns))
+	sent := sentOn(deeds.ReadTable(t, pagePath, sentColumns))
+	for _, d := range drivers {
+		row := shown[d.Name]
+		if len(row) != len(driverColumns) || slices.Contains(row[:len(row)-1], "") { // remarks may be empty
+			t.Errorf("the row of %s on docs/clients.md is %q: %s", d.Name, row, again)
 		}
 	}
-}
-
-func TestSnippetsOfThePageAreThoseOfTheProgramsThatRun(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(pagePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range sections(t) {
-		if !strings.Contains(string(page), "```"+s.Language+"\n"+s.Code+"\n```") {
-			t.Errorf("docs/clients.md shows another snippet of %s than %s has: %s", s.Name, s.Program, again)
+	for _, d := range slices.Concat(drivers, light) {
+		if sent[d.Name] == "" {
+			t.Errorf("docs/clients.md does not say what %s sends: %s", d.Name, again)
 		}
+	}
+	if len(shown) != len(drivers) || len(sent) != len(drivers)+len(light) {
+		t.Errorf("docs/clients.md has %d drivers and %d that send; expected %d and %d: %s",
+			len(shown), len(sent), len(drivers), len(drivers)+len(light), again)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// moving is the page about moving existing tables.
+// moving is the page about moving tables in and out.
 const moving = "../../docs/moving.md"
 
 // blocks returns the SQL blocks of the page, each as a list of statements.
@@ -54,14 +54,22 @@ func plain(statement string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("'", "", "$$", "", ";", "").Replace(statement)), " ")
 }
 
-// path returns the last block, which needs no long lock, and the blocks before it.
+// path returns the block that widens a table, and the blocks before it. A test of the command runs those after it.
 func path(t *testing.T) (before [][]string, statements []string) {
 	t.Helper()
 	all := blocks(t)
-	if len(all) < 7 || all[len(all)-1][0] != "BEGIN;" {
-		t.Fatalf("the page has %d blocks of SQL; expected 7 or more, and the last to begin a transaction", len(all))
+	at := slices.IndexFunc(all, func(block []string) bool { return block[0] == "BEGIN;" })
+	if at < 7 {
+		t.Fatalf("block %d of the page begins a transaction; expected 7 or more before it", at+1)
 	}
-	return all[:len(all)-1], all[len(all)-1]
+	return all[:at], all[at]
+}
+
+// planned returns the statements of the plan that widens goods.
+func planned(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	return server.Values[string](t, conn, "SELECT statement || ';' "+
+		"FROM pgflurry.plan_conversion('goods', rewrite => false) WHERE step > 0 ORDER BY step")
 }
 
 func TestThePageAboutMovingSaysWhatHappens(t *testing.T) {
@@ -102,18 +110,17 @@ func TestThePageShowsThePathThatThePlanGives(t *testing.T) {
 	for _, statement := range before[len(before)-1] {
 		server.Do(t, conn, statement)
 	}
-	planned := server.Values[string](t, conn,
-		"SELECT statement FROM pgflurry.plan_conversion('goods', rewrite => false) WHERE step > 0 ORDER BY step")
-	for i := range max(len(planned), len(statements)) {
-		if i >= len(planned) || i >= len(statements) || plain(planned[i]) != plain(statements[i]) {
+	plan := planned(t, conn)
+	for i := range max(len(plan), len(statements)) {
+		if i >= len(plan) || i >= len(statements) || plain(plan[i]) != plain(statements[i]) {
 			t.Fatalf("statement %d of the page is not that of the plan:\n%q\n%q", i+1,
 				slices.Concat(statements, []string{""})[min(i, len(statements))],
-				slices.Concat(planned, []string{""})[min(i, len(planned))])
+				slices.Concat(plan, []string{""})[min(i, len(plan))])
 		}
 	}
 }
 
-// A mover runs the statements of the page as the page says: if a transaction does not get its lock, it begins again.
+// A mover runs the statements of a plan as the page says: if a transaction does not get its lock, it begins again.
 type mover struct {
 	conn, reader *pgx.Conn // reader makes each first attempt fail
 	retries      int
@@ -214,11 +221,11 @@ func TestALargeTableIsMovedWithoutALongLockAndNoRowOfItsWritersIsLost(t *testing
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.conn.Close(context.WithoutCancel(t.Context())) })
-	before, statements := path(t)
-	for _, statement := range before[len(before)-1] {
-		server.Do(t, m.conn, statement)
-	}
-	server.Do(t, m.conn, `INSERT INTO goods (name) SELECT 'old' FROM generate_series(1, 30000);
+	server.Do(t, m.conn, `CREATE TABLE goods (id serial PRIMARY KEY, name text NOT NULL);
+		CREATE TABLE stock (id bigserial PRIMARY KEY, goods_id integer NOT NULL REFERENCES goods ON DELETE CASCADE,
+			n integer);
+		CREATE INDEX stock_goods_id_idx ON stock (goods_id);
+		INSERT INTO goods (name) SELECT 'old' FROM generate_series(1, 30000);
 		INSERT INTO stock (goods_id, n) SELECT id, 0 FROM goods`)
 	const files = "SELECT pg_relation_filenode('goods') || ' ' || pg_relation_filenode('stock')"
 	was := server.Value[string](t, m.conn, files)
@@ -241,7 +248,7 @@ func TestALargeTableIsMovedWithoutALongLockAndNoRowOfItsWritersIsLost(t *testing
 		done.Go(func() { w.work(ctx, stop, begun); begun() })
 	}
 	working.Wait()
-	m.run(t, statements)
+	m.run(t, planned(t, m.conn))
 	close(stop)
 	done.Wait()
 

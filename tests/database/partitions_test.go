@@ -10,32 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
-
-// The blocks of docs/partitions.md.
-const (
-	partitionedTable = iota
-	nextPartitions
-	dropPartitions
-	november
-	tableWithRows
-)
-
-func partitionsPage(t *testing.T, block int) string {
-	t.Helper()
-	return deeds.Blocks(t, "../../docs/partitions.md", "sql")[block]
-}
 
 func TestTheStatementsOfThePageMakeTheNextPartitionsAndDropOldOnesWheneverTheyRun(t *testing.T) {
 	t.Parallel()
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, partitionsPage(t, partitionedTable)+"; SET timezone = 'Asia/Kolkata'")
+	server.Do(t, conn, tablesPage(t, partitionedTable)+"; SET timezone = 'Asia/Kolkata'")
 	const partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass"
 	for range 2 {
-		server.Do(t, conn, partitionsPage(t, nextPartitions))
+		server.Do(t, conn, tablesPage(t, nextPartitions))
 		if n := server.Value[int](t, conn, partitions); n != 4 {
 			t.Errorf("there are %d partitions, expected 4", n)
 		}
@@ -56,7 +41,7 @@ func TestTheStatementsOfThePageMakeTheNextPartitionsAndDropOldOnesWheneverTheyRu
 	drop := func(options string) (string, error) {
 		psql := exec.CommandContext(server.Within(t), server.Tool(t, "psql"), "-Xq", "-d", url)
 		psql.Env = append(os.Environ(), "PGOPTIONS="+options)
-		psql.Stdin = strings.NewReader(partitionsPage(t, dropPartitions))
+		psql.Stdin = strings.NewReader(tablesPage(t, dropPartitions))
 		out, err := psql.CombinedOutput()
 		return string(out), err
 	}
@@ -84,8 +69,8 @@ func TestQueriesReadThePartitionsThatThePageSays(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, "SET timezone = 'UTC'; SET enable_seqscan = off; SET enable_bitmapscan = off; "+
 		"SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan;"+
-		partitionsPage(t, partitionedTable))
-	server.Do(t, conn, strings.Replace(partitionsPage(t, nextPartitions), "0..3", "0..6", 1))
+		tablesPage(t, partitionedTable))
+	server.Do(t, conn, strings.Replace(tablesPage(t, nextPartitions), "0..3", "0..6", 1))
 	server.Do(t, conn, "CREATE TABLE event_first PARTITION OF event FOR VALUES FROM (MINVALUE) TO (1)")
 	server.Do(t, conn, "INSERT INTO event (payload) SELECT 'x' FROM generate_series(1, 1000); ANALYZE event; "+
 		"CREATE TABLE other AS SELECT id AS event_id FROM event LIMIT 3; ANALYZE other; "+
@@ -138,10 +123,10 @@ func TestQueriesReadThePartitionsThatThePageSays(t *testing.T) {
 func TestOfABorderTheHalfOpenRangesCountEachIDOnce(t *testing.T) {
 	t.Parallel()
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, partitionsPage(t, partitionedTable)+
+	server.Do(t, conn, tablesPage(t, partitionedTable)+
 		"; CREATE TABLE event_all PARTITION OF event FOR VALUES FROM (MINVALUE) TO (MAXVALUE)")
 	server.Do(t, conn, "SET timezone = 'UTC'; INSERT INTO event VALUES (snowflake_floor('2026-12-01'), 'the first')")
-	november := server.Value[int](t, conn, partitionsPage(t, november))
+	november := server.Value[int](t, conn, tablesPage(t, november))
 	december := server.Value[int](t, conn,
 		"SELECT count(*) FROM event WHERE id >= snowflake_floor('2026-12-01') AND id < snowflake_floor('2026-12-02')")
 	between := server.Value[int](t, conn,
@@ -160,9 +145,9 @@ func TestATableWithRowsBecomesTheFirstPartitionAsThePageSays(t *testing.T) {
 	file := server.Value[int64](t, conn, "SELECT pg_relation_filenode('item_pkey')::bigint")
 	now := time.Now().UTC()
 	border := time.Date(now.Year(), now.Month()+2, 1, 0, 0, 0, 0, time.UTC).Format("2006-01-02")
-	server.Do(t, conn, strings.ReplaceAll(partitionsPage(t, tableWithRows), "2027-01-01", border))
+	server.Do(t, conn, strings.ReplaceAll(tablesPage(t, tableWithRows), "2027-01-01", border))
 	next := strings.NewReplacer("event", "item", "        name :=",
-		"        CONTINUE WHEN month < '"+border+"';\n        name :=").Replace(partitionsPage(t, nextPartitions))
+		"        CONTINUE WHEN month < '"+border+"';\n        name :=").Replace(tablesPage(t, nextPartitions))
 	for range 2 {
 		server.Do(t, conn, next)
 		const partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'item'::regclass"

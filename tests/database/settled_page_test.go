@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The blocks of docs/following.md.
+// The blocks of docs/tables.md.
 const (
 	followedTable = iota
 	pollByColumn
@@ -22,13 +22,17 @@ const (
 	pollBelowSettled
 	refuseOldIDs
 	settledRow
-	updateSettledRow
 	holdsSettledBack
+	november
+	partitionedTable
+	nextPartitions
+	dropPartitions
+	tableWithRows
 )
 
-func followingPage(t *testing.T, block int) string {
+func tablesPage(t *testing.T, block int) string {
 	t.Helper()
-	return deeds.Blocks(t, "../../docs/following.md", "sql")[block]
+	return deeds.Blocks(t, "../../docs/tables.md", "sql")[block]
 }
 
 // What tools send to follow the view.
@@ -47,7 +51,8 @@ func TestTheStatementsOfThePageFollowATableOnThePrimaryAndOnAStandby(t *testing.
 	url := cluster.URL("postgres")
 	up(t, url, migrations.Settings{})
 	conn, writer := server.Connect(t, url), server.Connect(t, url)
-	run(t, conn, followingPage(t, followedTable)+followingPage(t, settledRow)+"CREATE TABLE event_copy (id bigint)")
+	row, update, _ := strings.Cut(tablesPage(t, settledRow), "-- each second:\n")
+	run(t, conn, tablesPage(t, followedTable)+row+"CREATE TABLE event_copy (id bigint)")
 	standby := server.Standby(t, cluster, "standby", fmt.Sprintf("host=127.0.0.1 port=%d", cluster.Port), nil)
 	there := server.Connect(t, standby.URL("postgres"))
 	says(t, refused(t, there, "55000", "SELECT snowflake_settled()"), "standby", "Store it in a row of the primary")
@@ -59,12 +64,12 @@ func TestTheStatementsOfThePageFollowATableOnThePrimaryAndOnAStandby(t *testing.
 				strings.TrimSuffix(strings.TrimSpace(query), ";")+") AS q)", rows)
 		}
 	}
-	update := strings.Replace(followingPage(t, updateSettledRow), "(later", "('0', later", 1)
+	update = strings.Replace(update, "(later", "('0', later", 1)
 	run(t, conn, "INSERT INTO event (payload) VALUES ('first')")
 	run(t, writer, "BEGIN; INSERT INTO event (payload) VALUES ('late')")
 	run(t, conn, "INSERT INTO event (payload) VALUES ('second')")
 	id := value[int64](t, conn, "SELECT id FROM event WHERE payload = 'second'")
-	both(1, followingPage(t, pollByColumn))
+	both(1, tablesPage(t, pollByColumn))
 	follower{t, url, conn, writer}.draw(conn)
 	run(t, conn, update)
 	late := value[int64](t, writer, "SELECT id FROM event WHERE payload = 'late'")
@@ -72,16 +77,16 @@ func TestTheStatementsOfThePageFollowATableOnThePrimaryAndOnAStandby(t *testing.
 		t.Errorf("the row has %d, and a transaction is open that has stored %d", got, late)
 	}
 	for block, names := range map[int]string{holdsColumnBack: "backend_xid", holdsSettledBack: "xact_start"} {
-		query, _, _ := strings.Cut(followingPage(t, block), ";")
+		query, _, _ := strings.Cut(tablesPage(t, block), ";")
 		pid := value[int32](t, conn, "SELECT pid FROM ("+query+") AS q LIMIT 1")
 		if pid != int32(writer.PgConn().PID()) {
 			t.Errorf("the query by %s names session %d, expected %d", names, pid, writer.PgConn().PID())
 		}
-		run(t, conn, followingPage(t, block))
+		run(t, conn, tablesPage(t, block))
 	}
 	run(t, writer, "COMMIT")
-	both(3, followingPage(t, pollByColumn))
-	run(t, conn, followingPage(t, pollBelowSettled))
+	both(3, tablesPage(t, pollByColumn))
+	run(t, conn, tablesPage(t, pollBelowSettled))
 	run(t, conn, update)
 	both(3, "SELECT * FROM event_settled")
 	for tool, query := range toolsFollow {
@@ -90,7 +95,7 @@ func TestTheStatementsOfThePageFollowATableOnThePrimaryAndOnAStandby(t *testing.
 		}
 	}
 
-	run(t, conn, followingPage(t, refuseOldIDs)+"INSERT INTO event (payload) VALUES ('by default'); "+
+	run(t, conn, tablesPage(t, refuseOldIDs)+"INSERT INTO event (payload) VALUES ('by default'); "+
 		"INSERT INTO event (id) VALUES (snowflake_floor(now() - interval '29 s'))")
 	says(t, refused(t, conn, "22023", "INSERT INTO event (id) VALUES (snowflake_floor(now() - interval '31 s'))"),
 		"was drawn more than 30 s before its transaction began")

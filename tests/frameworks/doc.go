@@ -1,10 +1,9 @@
 // Package frameworks runs the migration tools and object mappers that applications use,
 // directly against PostgreSQL and through the proxy.
 //
-// A framework's program stands in a folder of its own and speaks as package deeds says. Its file section.md is its part
-// of docs/frameworks.md. There {{snippet "FILE" "NAME"}} quotes the lines of a file in the folder between "snippet:
-// NAME" and "snippet: end". {{file "FILE"}} quotes the whole file. The tests call the program once for each deed, so
-// each deed is a process of its own:
+// A framework's program stands in a folder of its own and speaks as package deeds says. Its page in docs/frameworks
+// quotes files of that folder: a comment there, <!-- FILE snippet NAME -->, names the lines between "snippet: NAME" and
+// "snippet: end". The tests call the program once for each deed, so each deed is a process of its own:
 //
 //	migrate        the framework's own migration tool, in an EMPTY database: it runs the text of FRAMEWORK_MIGRATION,
 //	               which "pgflurry migrate print" wrote, and then makes the tables. No IDs. A tool that splits a
@@ -21,7 +20,7 @@
 //	author (id bigint PRIMARY KEY, name text or varchar)
 //	book   (id bigint PRIMARY KEY, author_id bigint REFERENCES author, title text or varchar)
 //
-// Programs of Node do one more deed, traps. Its result says for each warning in their section whether it is true.
+// Programs of Node do one more deed, traps. Its result says for each warning on their page whether it is true.
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
 // PGSSLMODE=disable. FRAMEWORK_SCRATCH is a folder for files that the framework writes. It is empty at first, and the
@@ -32,5 +31,6 @@
 // that draw, and others that touch the tables. A statement that is executed a thousand times counts a thousand, in one
 // round trip or in many.
 //
-// With the flag -update the test writes docs/frameworks.md. Without it the test compares that page.
+// With the flag -update the tests write the table of docs/clients.md, and the code into docs/frameworks. Without it
+// they compare both.
 package frameworks

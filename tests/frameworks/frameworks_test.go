@@ -15,7 +15,6 @@ const install = "tests/frameworks/install"
 // framework is a row of the table.
 type framework struct {
 	deeds.Program        // its name has no "|"
-	folder        string // of the program, with section.md
 	trap          string // the first thing to know about it, for the table
 	draws         bool   // it draws all IDs itself, and leaves none to the DEFAULT
 }
@@ -32,7 +31,7 @@ func pythonFramework(name, folder, packages, trap string) framework {
 			Name: name, Source: folder + "/deeds.py", Command: []string{python, folder + "/deeds.py"},
 			Environment: []string{"PYTHONPATH=../clients/python", "PYTHONDONTWRITEBYTECODE=1"}, Packages: packages,
 		},
-		folder: folder, trap: trap,
+		trap: trap,
 	}
 }
 
@@ -43,7 +42,7 @@ func goFramework(name, program, trap string) framework {
 			Build:   []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
 			Command: []string{"{out}/" + program}, Packages: "go mod download in tests/frameworks/go",
 		},
-		folder: "go/" + program, trap: trap,
+		trap: trap,
 	}
 }
 
@@ -68,7 +67,7 @@ func javaFramework(name, folder, jars, packages, trap string) framework {
 			},
 			Packages: "default-jdk-headless libpostgresql-jdbc-java " + packages,
 		},
-		folder: folder, trap: trap,
+		trap: trap,
 	}
 }
 
@@ -96,8 +95,7 @@ var frameworks = slices.Concat([]framework{
 			Command:  []string{"ruby", "activerecord/deeds.rb"},
 			Packages: "ruby-railties ruby-activerecord ruby-pg rake postgresql-client",
 		},
-		folder: "activerecord",
-		trap:   "`structure.sql` leaves pgflurry out: a test database needs the printed text before it",
+		trap: "`structure.sql` leaves pgflurry out: a test database needs the printed text before it",
 	},
 	{
 		Program: deeds.Program{
@@ -105,8 +103,7 @@ var frameworks = slices.Concat([]framework{
 			Command:  []string{"php", "laravel/deeds.php"},
 			Packages: "php-illuminate-database php-illuminate-events php-illuminate-filesystem php-pgsql",
 		},
-		folder: "laravel",
-		trap:   "`attach()` runs no event of a model: leave the key to the DEFAULT",
+		trap: "`attach()` runs no event of a model: leave the key to the DEFAULT",
 	},
 	drawing(framework{
 		Program: deeds.Program{
@@ -114,7 +111,7 @@ var frameworks = slices.Concat([]framework{
 			Command:  []string{"php", "doctrine/deeds.php"},
 			Packages: "php-doctrine-orm php-pgsql",
 		},
-		folder: "doctrine", trap: "a generator class draws ahead",
+		trap: "a generator class draws ahead",
 	}),
 	first(goFramework("GORM", "gorm", "without `autoIncrement:false` it makes a bigserial")),
 	goFramework("sqlc 1.31, goose", "sqlc", "`:copyfrom` gives no keys back: draw them ahead"),

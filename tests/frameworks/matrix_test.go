@@ -50,7 +50,7 @@ func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *
 			proxy := program.ServeUnleased(t, behind, "frameworks")
 			through := m.all(t, f, behind, proxy)
 			compare(t, f, direct, through)
-			seen[f.Name] = cells(t, f, version, direct, through)
+			seen[f.Name] = cells(f, version, direct, through)
 		})
 	}
 	if !t.Failed() {

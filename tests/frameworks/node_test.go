@@ -2,7 +2,11 @@
 
 package frameworks
 
-import "pgflurry/tests/support/deeds"
+import (
+	"path/filepath"
+
+	"pgflurry/tests/support/deeds"
+)
 
 // typescript makes Node read TypeScript.
 const typescript = "./node/node_modules/tsx/dist/loader.mjs"
@@ -13,15 +17,16 @@ func nodeFramework(name, folder, packages, trap string) framework {
 			Name: name, Source: "node/" + folder + "/deeds.js", Packages: packages,
 			Command: []string{"node", "node/" + folder + "/deeds.js"},
 		},
-		folder: "node/" + folder, trap: trap,
+		trap: trap,
 	}
 }
 
 // inTypeScript is a framework whose program, or a part of it, is TypeScript. Its folder has a tsconfig.json.
 func inTypeScript(f framework, program string) framework {
-	f.Source = f.folder + "/" + program
+	folder := filepath.Dir(f.Source)
+	f.Source = folder + "/" + program
 	f.Command = []string{"node", "--import", typescript, f.Source}
-	f.Environment = []string{"TSX_TSCONFIG_PATH=" + f.folder + "/tsconfig.json"}
+	f.Environment = []string{"TSX_TSCONFIG_PATH=" + folder + "/tsconfig.json"}
 	return f
 }
 

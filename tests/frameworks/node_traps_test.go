@@ -8,8 +8,8 @@ import (
 	"pgflurry/tests/support/deeds"
 )
 
-// This test asks each framework of Node for the deed traps, after migrate. Its result says for each warning in the
-// framework's section whether it is true.
+// This test asks each framework of Node for the deed traps, after migrate. Its result says for each warning on the
+// framework's page whether it is true.
 func TestWhatThePageWarnsOfHappens(t *testing.T) {
 	deeds.Wanted(t)
 	m := newMatrix(t)
@@ -24,7 +24,7 @@ func TestWhatThePageWarnsOfHappens(t *testing.T) {
 			}
 			for warning, is := range warnings {
 				if is != true {
-					t.Errorf("%q is %v; mend the section, or what the program looks at", warning, is)
+					t.Errorf("%q is %v; mend the page, or what the program looks at", warning, is)
 				}
 			}
 		})

@@ -212,7 +212,7 @@ func (s *storm) leased() {
 	})
 }
 
-// cure does what docs/operations.md tells an operator to do if the function keeps failing with SNF01: the clock was
+// cure does what docs/copies.md tells an operator to do if the function keeps failing with SNF01: the clock was
 // far ahead.
 func (s *storm) cure() {
 	s.t.Helper()

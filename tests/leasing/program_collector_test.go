@@ -8,10 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pgflurry/inprocess"
-	"pgflurry/tests/support/deeds"
 )
 
-// snippet: begin
 func collectors(g *inprocess.Generator) []prometheus.Collector {
 	gauge := func(name, help string, value func(inprocess.Stats) float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
@@ -28,9 +26,7 @@ func collectors(g *inprocess.Generator) []prometheus.Collector {
 	}
 }
 
-// snippet: end
-
-func TestTheCollectorOfThePageRunsAndShowsTheLease(t *testing.T) {
+func TestTheCollectorThatThePageLinksRunsAndShowsTheLease(t *testing.T) {
 	t.Parallel()
 	g := open(t, shortWindows(t), "watched")
 	registry := prometheus.NewRegistry()
@@ -46,13 +42,11 @@ func TestTheCollectorOfThePageRunsAndShowsTheLease(t *testing.T) {
 	if found["ids_worker"] != float64(g.Stats().Worker) || found["ids_reserve_seconds"] <= 0 {
 		t.Errorf("the metrics are %v", found)
 	}
-	page, err := os.ReadFile("../../docs/in-process.md")
+	page, err := os.ReadFile("../../docs/in-your-program.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "program_collector_test.go"
-	code := file + " snippet -->\n```go\n" + deeds.Snippet(t, file, "begin") + "\n```\n"
-	if !strings.Contains(string(page), code) {
-		t.Errorf("docs/in-process.md lacks this:\n%s", code)
+	if !strings.Contains(string(page), "](../tests/leasing/program_collector_test.go)") {
+		t.Error("docs/in-your-program.md does not link this file")
 	}
 }

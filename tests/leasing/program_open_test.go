@@ -251,7 +251,7 @@ func TestAModuleOutsideOfTheRepositoryGainsFiveRequirementsAndRuns(t *testing.T)
 	}
 }
 
-// The sums of docs/in-process.md, on a small layout: one worker that is used again and again.
+// The sums of docs/in-your-program.md, on a small layout: one worker that is used again and again.
 func TestAWorkerRestsForTheFirstWindowAfterAnOrderlyEndAndForTheQuarantineAfterAKill(t *testing.T) {
 	t.Parallel()
 	a := newIDs(t)

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+const alertsFile = "../../deploy/prometheus/alerts.yaml"
+
 const (
 	step   = 15 * time.Second
 	steady = 8  // steps before the fault

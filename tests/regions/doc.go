@@ -1,5 +1,5 @@
-// Package regions proves docs/regions.md: databases of one ID space that never talk to each other give no ID twice. It
-// also proves that a region that would not fit is refused.
+// Package regions proves what docs/high-availability.md says of regions: databases of one ID space that never talk to
+// each other give no ID twice. A region that would not fit is refused.
 //
 //	refused_test.go      migrate up refuses each fingerprint, region and home that does not fit
 //	copies_test.go       restores, dumps, replication and copies of a region

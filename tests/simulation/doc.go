@@ -25,7 +25,7 @@
 // has only what the model has, and moments_test.go records it.
 //
 // A fleet (fleet_test.go) has thousands of processes, in faked time and without faults of single writes. It shows how
-// they ask the database when much happens to all of them at once. docs/scale.md has the results.
+// they ask the database when much happens to all of them at once. docs/operations.md has the results.
 //
 // # What is asserted
 //

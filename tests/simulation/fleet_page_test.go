@@ -5,6 +5,7 @@ package simulation
 import (
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,86 +14,63 @@ import (
 	"pgflurry/tests/support/volume"
 )
 
-// update writes the results of the simulation into docs/scale.md. The rows of the large fleet change only with
+// update writes the results of the simulation into docs/operations.md. The column of the large fleet changes only with
 // PGFLURRY_TEST_SCALE.
-var update = flag.Bool("update", false, "write the simulated rows into docs/scale.md")
+var update = flag.Bool("update", false, "write the simulated table into docs/operations.md")
 
-const page = "../../docs/scale.md"
+const page = "../../docs/operations.md"
 
-func TestTheSimulatedTablesOfThePageAreWhatTheSimulationGives(t *testing.T) {
+func TestTheSimulatedTableOfThePageIsWhatTheSimulationGives(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the same without the race detector, which makes minutes of it; the tests of herds run with it, too")
 	}
-	large := os.Getenv("PGFLURRY_TEST_SCALE") != ""
-	var steady, floods, spare [][]string
-	for _, c := range scenarios {
+	text, err := os.ReadFile(page)
+	must(err)
+	whole, large := string(text), os.Getenv("PGFLURRY_TEST_SCALE") != ""
+	for i, c := range scenarios {
 		if c.large && !large || c.proxies > volume.Of(100, c.proxies) {
 			continue
 		}
-		inFleet(t, c.fleetSettings, func(f *fleet) { steady = append(steady, f.steady(c.proxies)) })
 		inFleet(t, c.fleetSettings, func(f *fleet) {
 			for _, u := range upheavals {
-				floods = append(floods, f.tell(u, c.proxies))
+				whole = withCell(t, whole, u.name, i, f.tell(u, c.proxies))
 				f.pass(4 * time.Minute)
 			}
 		})
-	}
-	const proxies = 200
-	for _, c := range changes {
-		row := []string{c.name}
-		for _, window := range []time.Duration{time.Minute, time.Hour} {
-			inFleet(t, fleetSettings{capacity: unlimited.capacity, window: window, workerBits: 12}, func(f *fleet) {
-				row = append(row, thousands(f.needed(c, proxies)))
-			})
-		}
-		spare = append(spare, row)
-	}
-	text, err := os.ReadFile(page)
-	must(err)
-	whole := string(text)
-	for name, rows := range map[string][][]string{"steady": steady, "floods": floods, "workers": spare} {
-		whole = replaceRows(t, whole, name, rows)
 	}
 	if *update {
 		must(os.WriteFile(page, []byte(whole), 0o644))
 	} else if whole != string(text) {
 		t.Errorf("%s is not what the simulation gives; look at what this changes in it: "+
-			"go test ./tests/simulation -run %s -update", page, t.Name())
+			"go test -tags full ./tests/simulation -run %s -update", page, t.Name())
 	}
 }
 
-// replaceRows puts rows into the table behind <!-- simulated: name -->. A row replaces the row with the same name and
-// the same number of proxies.
-func replaceRows(t *testing.T, page, name string, rows [][]string) string {
+// withCell returns the page with a value in one row of its table. Columns are counted without the first.
+func withCell(t *testing.T, page, row string, column int, value string) string {
 	t.Helper()
-	before, rest, found := strings.Cut(page, "<!-- simulated: "+name+" -->\n")
-	table, after, ended := strings.Cut(rest, "\n\n")
-	if !found || !ended {
-		t.Fatalf("the page has no table %q", name)
+	line := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` \|.*$`).FindString(page)
+	cells := strings.Split(line, " | ")
+	if len(cells) != 1+len(scenarios) {
+		t.Fatalf("the page has no row %q with %d columns behind it", row, len(scenarios))
 	}
-	lines := strings.Split(table, "\n")
-	for _, row := range rows {
-		line := "| " + strings.Join(row, " | ") + " |"
-		place := -1
-		for i, old := range lines[2:] {
-			if key(old) == key(line) {
-				place = i + 2
-			}
-		}
-		if place < 0 {
-			lines = append(lines, line)
-		} else {
-			lines[place] = line
-		}
-	}
-	return before + "<!-- simulated: " + name + " -->\n" + strings.Join(lines, "\n") + "\n\n" + after
+	cells[column+1] = value
+	return strings.Replace(page, line, strings.TrimSuffix(strings.Join(cells, " | "), " |")+" |", 1)
 }
 
-// key returns the name of a row, with the number of proxies if it has one.
-func key(line string) string {
-	cells := strings.Split(line, " | ")
-	if len(cells) == 6 {
-		return cells[0] + cells[1]
+// The page says how many workers to plan. A simulated fleet takes as many, or some fewer.
+func TestAFleetTakesAsManyWorkersAsThePagePlans(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the same without the race detector, which makes minutes of it")
 	}
-	return cells[0]
+	const proxies = 200
+	for _, c := range changes {
+		for window, planned := range map[time.Duration]int{time.Minute: c.planned.minute, time.Hour: c.planned.hour} {
+			inFleet(t, fleetSettings{capacity: unlimited.capacity, window: window, workerBits: 12}, func(f *fleet) {
+				if took := f.needed(c, proxies); took > planned || took < planned*9/10 {
+					t.Errorf("%s, with a window of %v: %d workers, by docs/operations.md %d", c.name, window, took, planned)
+				}
+			})
+		}
+	}
 }

@@ -7,9 +7,7 @@ import (
 	"time"
 )
 
-// Stories of docs/scale.md. Each returns the cells of its rows, without the name.
-
-// A scenario is a fleet of docs/scale.md.
+// A scenario is a fleet in the table of docs/operations.md, a column each.
 type scenario struct {
 	proxies int
 	fleetSettings
@@ -65,83 +63,59 @@ func (f *fleet) without(d time.Duration) {
 	f.database.away = present
 }
 
-// tell returns what an event caused.
-func (f *fleet) tell(e upheaval, n int) []string {
+// tell lets an event happen, and returns after how long all have IDs again.
+func (f *fleet) tell(e upheaval, n int) string {
 	e.happen(f, n)
 	from := len(f.seconds)
 	f.pass(e.follow)
-	after := f.seconds[from:]
-	return []string{
-		e.name, thousands(n), seconds(f.issuing(from, n/2)), seconds(f.issuing(from, n)),
-		thousands(most(after[:10], questions)), thousands(most(after[10:], questions)),
-	}
-}
-
-// steady returns the second half of twenty minutes in which nothing happens.
-func (f *fleet) steady(n int) []string {
-	f.startAll("a", n)
-	f.pass(20 * time.Minute)
-	after := f.seconds[10*60:]
-	sum := 0
-	for _, s := range after {
-		sum += s.renewals
-	}
-	return []string{
-		thousands(n), fmt.Sprintf("%.1f", float64(sum)/float64(len(after))), thousands(most(after, renewals)),
-	}
-}
-
-func seconds(n int) string {
-	if n < 0 {
+	after := f.issuing(from, n)
+	if after < 0 {
 		return "never"
 	}
-	return fmt.Sprintf("%d s", n)
-}
-
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	return fmt.Sprintf("%d s", after)
 }
 
 // A change is a way in which proxies come and go.
 type change struct {
-	name string
-	live func(f *fleet, n int)
+	name    string
+	planned plan
+	live    func(f *fleet, n int)
 }
 
+// A plan is how many workers 200 proxies take, with a window of a minute and of an hour: by docs/operations.md.
+type plan struct{ minute, hour int }
+
 var changes = []change{
-	{"nothing", func(f *fleet, n int) { f.pass(10 * time.Minute) }},
-	{"a deployment, one proxy a second: the new one starts, then the old one ends", func(f *fleet, n int) {
+	{"nothing", plan{200, 200}, func(f *fleet, n int) { f.pass(10 * time.Minute) }},
+	{"a deployment, one a second: the new one starts, then the old one ends", plan{260, 400}, func(f *fleet, n int) {
 		f.deploy(n, func(m *member, i int) {
 			f.begin(fmt.Sprint("next-", i))
 			f.pass(time.Second)
 			m.finish()
 		})
 	}},
-	{"the same, and the old one ends first", func(f *fleet, n int) {
+	{"the same, and the old one ends first", plan{260, 400}, func(f *fleet, n int) {
 		f.deploy(n, func(m *member, i int) {
 			m.finish()
 			f.pass(time.Second)
 			f.begin(fmt.Sprint("next-", i))
 		})
 	}},
-	{"the same, under the old one's node name", func(f *fleet, n int) {
+	{"the same, under the old one's node name", plan{260, 400}, func(f *fleet, n int) {
 		f.deploy(n, func(m *member, _ int) {
 			m.finish()
 			f.pass(time.Second)
 			f.begin(m.node)
 		})
 	}},
-	{"each minute a fifth more, then a fifth fewer, in good order", func(f *fleet, n int) {
+	{"each minute a fifth more, then a fifth fewer, in good order", plan{240, 281}, func(f *fleet, n int) {
 		f.scale(n, (*member).finish)
 	}},
-	{"the same, and those that go are killed", func(f *fleet, n int) { f.scale(n, (*member).kill) }},
-	{"five of them crash 2 s after each start, and start again 1 s later", func(f *fleet, _ int) {
+	{"the same, and those that go are killed", plan{280, 600}, func(f *fleet, n int) { f.scale(n, (*member).kill) }},
+	{"five of them crash 2 s after each start, and start again 1 s later", plan{420, 1200}, func(f *fleet, _ int) {
 		f.crash(5, 10*time.Minute)
 	}},
-	{"all are killed at once, and others start", func(f *fleet, n int) {
+	{"all are killed at once, and others start", plan{400, 400}, func(f *fleet, n int) {
 		f.killAll()
 		f.startAll("next", n)
 		f.pass(time.Minute)

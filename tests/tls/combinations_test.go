@@ -31,7 +31,7 @@ func (l leg) String() string {
 	return [...]string{"plain", "TLS", "TLS with the server's certificate"}[l]
 }
 
-// combination is a row of the table in docs/tls.md.
+// combination is a row of the table in docs/network.md.
 type combination struct {
 	client   leg
 	upstream bool // inside TLS

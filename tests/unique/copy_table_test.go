@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-// A row is one of the table in docs/operations.md: what happened, and the commands between its backticks.
+// A row is one of the table in docs/copies.md: what happened, and the commands between its backticks.
 type row struct {
 	happened string
 	commands []string
 }
 
-// table reads the rows as docs/operations.md has them. No other table of that section may have two columns.
+// table reads the rows as docs/copies.md has them. Each table of its section has two columns.
 func table(t *testing.T) []row {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile("../../docs/copies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(text), "\n## After a restore, a copy or a failover\n")
+	_, section, found := strings.Cut(string(text), "\n## What to run\n")
 	if !found {
-		t.Fatal("docs/operations.md has no section \"After a restore, a copy or a failover\"")
+		t.Fatal("docs/copies.md has no section \"What to run\"")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var rows []row

@@ -3,7 +3,7 @@
 //
 //	*_test.go            processes, networks and servers fail. A storm brings all faults in random order
 //	switch_*_test.go     a server changes behind its address, or goes back in time. Each of these gave IDs twice once
-//	copy_*_test.go       the rows of the table "After a restore, a copy or a failover" of docs/operations.md. A test
+//	copy_*_test.go       the rows of the tables "What to run" of docs/copies.md. A test
 //	                     brings the row about, and nobody draws before somebody has said what the database is. It then
 //	                     runs the commands as they stand in the table
 //	known_bad*_test.go   a usual way to number workers gives an ID twice, and pgflurry does not in the same story

@@ -62,7 +62,7 @@ func (s *storm) refused() {
 	}
 }
 
-// moveAway is the row "blue/green" of docs/operations.md. Connections stay at the old server until all others are at
+// moveAway is the row "blue/green" of docs/copies.md. Connections stay at the old server until all others are at
 // the new one.
 func (s *storm) moveAway() {
 	blue, green := s.cluster, server.Private(s.t, stormOptions)
@@ -76,7 +76,7 @@ func (s *storm) moveAway() {
 	s.switchTo(green.URL("postgres"))
 	s.do(itemTable)
 	s.primary(green)
-	if s.pooler != "" { // it keeps connections to blue, as docs/poolers.md says
+	if s.pooler != "" { // it keeps connections to blue, as docs/network.md says
 		server.Exec(s.t, s.pooler, "RECONNECT")
 	}
 	s.drawMany(100_000)

@@ -13,7 +13,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The row "blue/green" of docs/operations.md behind a balancer that keeps old connections where they are.
+// The row "blue/green" of docs/copies.md behind a balancer that keeps old connections where they are.
 func TestABlueGreenSwitchBehindABalancerGivesNoIDTwice(t *testing.T) {
 	t.Parallel()
 	m := newMove(t)

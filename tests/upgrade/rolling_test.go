@@ -120,7 +120,7 @@ func TestAnUpgradeUnderLoadAndTheWayBackRepeatNoIDAndSendASessionAwayOnce(t *tes
 	l.goesOn(t, each)
 
 	from := time.Now()
-	run(t, this, "migrate", "up", "--database", direct) // the database first, as docs/upgrade.md says
+	run(t, this, "migrate", "up", "--database", direct) // the database first, as docs/operations.md says
 	l.goesOn(t, each)
 	sent, restarts := 0, 0
 	for _, path := range []string{this, former} { // forward, and back

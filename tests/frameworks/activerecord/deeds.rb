@@ -48,9 +48,7 @@ def ahead
 end
 
 def foreign_key
-  # snippet: foreign_key
   author = Author.create!(name: 'Ada', books: [Book.new(title: 'Notes'), Book.new(title: 'Letters')])
-  # snippet: end
   { ids: [author.id, *author.books.map(&:id)] }
 end
 

@@ -1,4 +1,3 @@
-# snippet: model
 # The key needs no word: the DEFAULT makes it, and ActiveRecord reads it with RETURNING.
 class Author < ActiveRecord::Base
   self.table_name = 'author'
@@ -9,4 +8,3 @@ class Book < ActiveRecord::Base
   self.table_name = 'book'
   belongs_to :author
 end
-# snippet: end

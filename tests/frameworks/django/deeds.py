@@ -39,9 +39,7 @@ def insert():
 
 
 def batch():
-    # snippet: batch
     authors = Author.objects.bulk_create(Author(name=f"author {n}") for n in range(1000))
-    # snippet: end
     return {"ids": [str(author.id) for author in authors]}
 
 
@@ -63,11 +61,9 @@ def ahead():
 
 
 def foreign_key():
-    # snippet: foreign_key
     with transaction.atomic():
         author = Author.objects.create(name="Ada")
         books = Book.objects.bulk_create([Book(author=author, title="Notes"), Book(author=author, title="Letters")])
-    # snippet: end
     return {"ids": [str(row.id) for row in (author, *books)]}
 
 

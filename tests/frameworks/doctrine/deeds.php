@@ -70,11 +70,9 @@ function batch(EntityManager $manager): array
 
 function ahead(EntityManager $manager): array
 {
-    // snippet: ahead
     $authors = array_map(fn ($n) => new Author("author $n"), range(0, 999));
     array_map([$manager, 'persist'], $authors); // all of them have their IDs now
     $manager->flush();
-    // snippet: end
     return ['ids' => array_column($authors, 'id')];
 }
 

@@ -57,23 +57,19 @@ final class Deeds {
 
     static List<Long> ahead(EntityManager manager) {
         List<Long> ids = new ArrayList<>();
-        // snippet: ahead
         for (int n = 0; n < 1000; n++) {
             Author author = new Author("author " + n);
             manager.persist(author); // it has its ID now
             ids.add(author.id);
         }
-        // snippet: end
         return ids;
     }
 
     static List<Long> foreignKey(EntityManager manager) {
-        // snippet: foreign_key
         Author author = new Author("Ada");
         author.books.add(new Book(author, "Notes"));
         author.books.add(new Book(author, "Letters"));
         manager.persist(author);
-        // snippet: end
         return List.of(author.id, author.books.get(0).id, author.books.get(1).id);
     }
 

@@ -1,4 +1,3 @@
-// snippet: sequence
 import java.util.Vector;
 import org.eclipse.persistence.config.SessionCustomizer;
 import org.eclipse.persistence.internal.databaseaccess.Accessor;
@@ -45,4 +44,3 @@ public class Snowflakes extends Sequence implements SessionCustomizer {
     @Override
     public void onDisconnect() {}
 }
-// snippet: end

@@ -72,13 +72,11 @@ final class Deeds {
 
     static List<Long> ahead(Session session) {
         List<Long> ids = new ArrayList<>();
-        // snippet: ahead
         for (int n = 0; n < 1000; n++) {
             DrawnAuthor author = new DrawnAuthor("author " + n);
             session.save(author); // it has its ID now, and no INSERT was sent
             ids.add(author.id);
         }
-        // snippet: end
         return ids;
     }
 

@@ -1,4 +1,3 @@
-// snippet: dialect
 import org.hibernate.dialect.PostgreSQLDialect;
 
 /** Makes tables whose IDENTITY is next_snowflake(), where PostgreSQL's own dialect makes a bigserial. */
@@ -8,4 +7,3 @@ public class SnowflakeDialect extends PostgreSQLDialect {
         return "bigint DEFAULT next_snowflake() NOT NULL";
     }
 }
-// snippet: end

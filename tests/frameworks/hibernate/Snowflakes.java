@@ -1,4 +1,3 @@
-// snippet: generator
 import java.io.Serializable;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -38,4 +37,3 @@ public class Snowflakes implements IdentifierGenerator, IsolatedWork {
         }
     }
 }
-// snippet: end

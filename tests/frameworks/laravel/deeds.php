@@ -81,13 +81,11 @@ function ahead(): array
 
 function foreign_key(): array
 {
-    // snippet: foreign_key
     $ids = DB::transaction(function () {
         $author = Author::create(['name' => 'Ada']);
         $books = $author->books()->createMany([['title' => 'Notes'], ['title' => 'Letters']]);
         return [$author->id, ...$books->pluck('id')];
     });
-    // snippet: end
     return ['ids' => $ids];
 }
 

@@ -2,7 +2,6 @@
 
 use Illuminate\Database\Eloquent\Model;
 
-// snippet: model
 // The key needs no word: the DEFAULT makes it, and Eloquent reads it with RETURNING.
 class Author extends Model
 {
@@ -22,4 +21,3 @@ class Book extends Model
     protected $guarded = [];
     public $timestamps = false;
 }
-// snippet: end

@@ -44,11 +44,9 @@ def insert():
 
 def batch():
     with Session(create_engine(place())) as session:
-        # snippet: batch
         authors = [Author(name=f"author {n}") for n in range(1000)]
         session.add_all(authors)
         session.flush()  # all of them have their IDs now
-        # snippet: end
         ids = [str(author.id) for author in authors]
         session.commit()
         return {"ids": ids}
@@ -73,11 +71,9 @@ def ahead():
 
 def foreign_key():
     with Session(create_engine(place())) as session:
-        # snippet: foreign_key
         author = Author(name="Ada", books=[Book(title="Notes"), Book(title="Letters")])
         session.add(author)
         session.commit()
-        # snippet: end
         return {"ids": [str(row.id) for row in (author, *author.books)]}
 
 

@@ -17,6 +17,7 @@ class Author(Base):
     id = snowflake()
     name = Column(Text, nullable=False)
     books = relationship("Book", back_populates="author")
+# snippet: end
 
 
 class Book(Base):
@@ -25,4 +26,3 @@ class Book(Base):
     author_id = Column(ForeignKey("author.id"), nullable=False)
     title = Column(Text, nullable=False)
     author = relationship("Author", back_populates="books")
-# snippet: end

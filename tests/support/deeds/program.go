@@ -8,7 +8,6 @@ import (
 // Program is a program that does deeds. Its words may contain {out}, the folder for the result of Build.
 type Program struct {
 	Name        string   // in the page's table
-	Language    string   // of its snippet, in Markdown's words; set where each program has one snippet
 	Source      string   // the program, below the suite's folder
 	Build       []string // command that builds it, if needed
 	Command     []string // runs it

@@ -20,6 +20,7 @@ class Author(models.Model):
 
     class Meta:
         db_table = "author"
+# snippet: end
 
 
 class Book(models.Model):
@@ -29,4 +30,3 @@ class Book(models.Model):
 
     class Meta:
         db_table = "book"
-# snippet: end

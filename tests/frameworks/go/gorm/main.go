@@ -20,13 +20,13 @@ type Author struct {
 	Books []Book
 }
 
+// snippet: end
+
 type Book struct {
 	ID       int64  `gorm:"primaryKey;autoIncrement:false;default:next_snowflake()"`
 	AuthorID int64  `gorm:"not null"`
 	Title    string `gorm:"not null"`
 }
-
-// snippet: end
 
 func (Author) TableName() string { return "author" }
 func (Book) TableName() string   { return "book" }
@@ -65,13 +65,11 @@ func insert(db *gorm.DB) (any, []int64, error) {
 }
 
 func batch(db *gorm.DB) (any, []int64, error) {
-	// snippet: batch
 	authors := make([]Author, 1000)
 	for i := range authors {
 		authors[i].Name = fmt.Sprint("author ", i)
 	}
 	err := db.Create(&authors).Error // all of them have their IDs now
-	// snippet: end
 	return nil, idsOf(authors), err
 }
 
@@ -101,10 +99,8 @@ func ahead(db *gorm.DB) (any, []int64, error) {
 }
 
 func foreignKey(db *gorm.DB) (any, []int64, error) {
-	// snippet: foreign_key
 	author := Author{Name: "Ada", Books: []Book{{Title: "Notes"}, {Title: "Letters"}}}
 	err := db.Create(&author).Error // one transaction
-	// snippet: end
 	return nil, []int64{author.ID, author.Books[0].ID, author.Books[1].ID}, err
 }
 

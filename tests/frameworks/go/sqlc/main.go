@@ -38,7 +38,6 @@ func migrate(ctx context.Context, settings string) error {
 	if err != nil {
 		return err
 	}
-	// snippet: migrate
 	db, err := goose.OpenDBWithDriver("pgx", settings)
 	if err != nil {
 		return err
@@ -49,7 +48,6 @@ func migrate(ctx context.Context, settings string) error {
 		return err
 	}
 	_, err = tool.Up(ctx)
-	// snippet: end
 	return err
 }
 
@@ -66,10 +64,7 @@ func names() (all []string) {
 }
 
 func batch(ctx context.Context, conn *pgx.Conn) ([]int64, error) {
-	// snippet: batch
-	ids, err := shop.New(conn).CreateAuthors(ctx, names())
-	// snippet: end
-	return ids, err
+	return shop.New(conn).CreateAuthors(ctx, names())
 }
 
 // snippet: draw

@@ -65,10 +65,8 @@ async function ahead(orm, em) {
 }
 
 async function foreignKey(orm, em) {
-  // snippet: foreign_key
   const author = em.create(Author, { name: 'Ada', books: [{ title: 'Notes' }, { title: 'Letters' }] })
   await em.flush() // one transaction
-  // snippet: end
   return gave([author, ...author.books].map(({ id }) => id))
 }
 

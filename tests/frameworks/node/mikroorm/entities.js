@@ -8,10 +8,10 @@ export const Author = defineEntity({
   tableName: 'author',
   properties: { id: id(), name: p.text(), books: () => p.oneToMany(Book).mappedBy('author') },
 })
+// snippet: end
 
 export const Book = defineEntity({
   name: 'Book',
   tableName: 'book',
   properties: { id: id(), title: p.text(), author: () => p.manyToOne(Author) },
 })
-// snippet: end

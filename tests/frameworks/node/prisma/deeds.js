@@ -62,12 +62,10 @@ async function ahead(db) {
 }
 
 async function foreignKey(db) {
-  // snippet: foreign_key
   const author = await db.author.create({
     data: { name: 'Ada', books: { create: [{ title: 'Notes' }, { title: 'Letters' }] } },
     include: { books: true },
   })
-  // snippet: end
   return gave([author, ...author.books].map(({ id }) => id))
 }
 

@@ -55,11 +55,9 @@ async function ahead(sequelize, { Author }) {
 }
 
 async function foreignKey(sequelize, { Author }) {
-  // snippet: foreign_key
   const author = await sequelize.transaction(transaction =>
     Author.create({ name: 'Ada', books: [{ title: 'Notes' }, { title: 'Letters' }] },
       { include: Author.associations.books, transaction }))
-  // snippet: end
   return gave([author, ...author.books].map(({ id }) => id))
 }
 

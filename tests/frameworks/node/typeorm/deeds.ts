@@ -53,12 +53,10 @@ async function ahead(source: DataSource) {
 }
 
 async function foreignKey(source: DataSource) {
-  // snippet: foreign_key
   const author = await source.getRepository(Author).save({
     name: 'Ada',
     books: [{ title: 'Notes' }, { title: 'Letters' }],
   })
-  // snippet: end
   return gave([author, ...author.books].map(({ id }) => id))
 }
 

@@ -14,6 +14,7 @@ export class Author {
   @OneToMany(() => Book, book => book.author, { cascade: ['insert'] })
   books: Relation<Book>[]
 }
+// snippet: end
 
 @Entity('book')
 export class Book {
@@ -27,4 +28,3 @@ export class Book {
   @JoinColumn({ name: 'author_id', foreignKeyConstraintName: 'book_author_id_fkey' })
   author: Relation<Author>
 }
-// snippet: end

@@ -16,7 +16,6 @@ export class Pgflurry1700000000001 implements MigrationInterface {
 }
 
 export class Tables1700000000002 implements MigrationInterface {
-  // snippet: tables
   async up(runner: QueryRunner) {
     await runner.query(`
       CREATE TABLE author (
@@ -30,7 +29,6 @@ export class Tables1700000000002 implements MigrationInterface {
         author_id bigint NOT NULL REFERENCES author
       )`)
   }
-  // snippet: end
 
   async down(runner: QueryRunner) {
     await runner.query('DROP TABLE book, author')

@@ -1,4 +1,3 @@
--- snippet: tables
 -- +goose Up
 CREATE TABLE author (
     id   bigint PRIMARY KEY DEFAULT next_snowflake(),
@@ -10,4 +9,3 @@ CREATE TABLE book (
     author_id bigint NOT NULL REFERENCES author,
     title     text   NOT NULL
 );
--- snippet: end

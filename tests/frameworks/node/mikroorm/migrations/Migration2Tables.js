@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-// snippet: tables
 export class Migration2Tables extends Migration {
   up() {
     this.addSql(`create table author (
@@ -14,4 +13,3 @@ export class Migration2Tables extends Migration {
     )`)
   }
 }
-// snippet: end

@@ -2,7 +2,6 @@
 
 revision, down_revision = "0002", "0001"
 
-# snippet: tables
 import sqlalchemy as sa
 from alembic import op
 
@@ -18,4 +17,3 @@ def upgrade():
 def snowflake():
     return sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False,
                      server_default=sa.text("next_snowflake()"))
-# snippet: end

@@ -1,11 +1,9 @@
--- snippet: tables
 CREATE TABLE "author" (
     "id" BIGINT NOT NULL DEFAULT next_snowflake(),
     "name" TEXT NOT NULL,
 
     CONSTRAINT "author_pkey" PRIMARY KEY ("id")
 );
--- snippet: end
 
 CREATE TABLE "book" (
     "id" BIGINT NOT NULL DEFAULT next_snowflake(),
