@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/unix"
 
 	"pgflurry/bench/trial"
 )
@@ -22,6 +23,7 @@ type Calls struct {
 	Dial    Dial
 	Clients int
 	Pace    Pace
+	sleep   func(time.Duration) // nil: to the microsecond, which a timer of Go is not
 }
 
 // Against makes a turn: the clients connect, each calls once, and then all call together for a time. Only that time
@@ -44,18 +46,22 @@ func (c Calls) Against(target string) trial.Turn {
 			}
 			calls[i] = call
 		}
-		count, err := measure(func() (trial.Count, error) { return together(ctx, calls, d, perSecond) })
+		starts := &schedule{perSecond: perSecond, sleep: c.sleep}
+		if c.sleep == nil {
+			starts.sleep = sleep
+		}
+		count, err := measure(func() (trial.Count, error) { return together(ctx, calls, d, starts) })
 		c.Pace.keep(count)
 		return count, err
 	}
 }
 
-// together lets all clients call until the time is over. perSecond is 0 in a closed loop.
-func together(ctx context.Context, calls []Call, d time.Duration, perSecond float64) (trial.Count, error) {
+// together lets all clients call until the time is over.
+func together(ctx context.Context, calls []Call, d time.Duration, starts *schedule) (trial.Count, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	starts := &schedule{next: time.Now(), until: time.Now().Add(d), perSecond: perSecond}
-	began := starts.next
+	began := time.Now()
+	starts.next, starts.until = began, began.Add(d)
 	var count trial.Count
 	trips := newTrips()
 	var mu sync.Mutex // of count and trips
@@ -74,7 +80,7 @@ func together(ctx context.Context, calls []Call, d time.Duration, perSecond floa
 	}
 	all.Wait()
 	count.Elapsed, count.Latency = time.Since(began), latencyOf(trips)
-	if mean, measured := count.Latency["mean"]; measured && perSecond == 0 {
+	if mean, measured := count.Latency["mean"]; measured && starts.perSecond == 0 {
 		count.Latency = map[string]time.Duration{"mean": mean}
 	}
 	return count, context.Cause(ctx)
@@ -88,12 +94,11 @@ func repeat(ctx context.Context, call Call, starts *schedule) (int64, *hdrhistog
 		if over {
 			return operations, trips, nil
 		}
-		if wait := time.Until(at); wait > 0 {
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-				return operations, trips, context.Cause(ctx)
-			}
+		for wait := time.Until(at); wait > 0; wait = time.Until(at) { // a signal ends it early
+			starts.sleep(wait)
+		}
+		if ctx.Err() != nil {
+			return operations, trips, context.Cause(ctx)
 		}
 		n, err := call(ctx)
 		if err != nil {
@@ -109,6 +114,13 @@ type schedule struct {
 	mu          sync.Mutex
 	next, until time.Time
 	perSecond   float64 // 0: whenever a client is free
+	sleep       func(time.Duration)
+}
+
+// sleep is exact to some microseconds. Go's timers wait for whole milliseconds while nothing else runs.
+func sleep(d time.Duration) {
+	wait := unix.NsecToTimeval(d.Nanoseconds())
+	_, _ = unix.Select(0, nil, nil, nil, &wait)
 }
 
 // take is the intended start of the next call. In a closed loop it is now.

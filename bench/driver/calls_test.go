@@ -74,7 +74,7 @@ func TestAnOpenLoopCountsTheWaitFromTheIntendedStart(t *testing.T) {
 			return nil
 		}}
 		closed := 2000.0
-		turn := Calls{Dial: n.dial, Clients: 1, Pace: Pace{Share: 0.5, Closed: &closed}}.Against("")
+		turn := Calls{Dial: n.dial, Clients: 1, Pace: Pace{Share: 0.5, Closed: &closed}, sleep: time.Sleep}.Against("")
 		count, err := turn(t.Context(), d, trial.Unwatched)
 		if most := count.Latency["max"].Round(time.Millisecond); err != nil || most != d ||
 			count.Latency["p50"] < d/4 || count.Latency["p50"] > d*3/4 || count.Operations < 100 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +29,7 @@ type Pgbench struct {
 }
 
 // NewPgbench finds the program in a folder of server binaries or on PATH, and writes the scripts into folder.
-func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) (*Pgbench, error) {
+func NewPgbench(ctx context.Context, binaries, folder string, scripts fs.FS) (*Pgbench, error) {
 	path := filepath.Join(binaries, "pgbench")
 	if _, err := os.Stat(path); binaries == "" || err != nil {
 		if path, err = exec.LookPath("pgbench"); err != nil {
@@ -40,10 +41,8 @@ func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) 
 	if err != nil {
 		return nil, fmt.Errorf("%s --version: %w", path, err)
 	}
-	for _, of := range scripts {
-		if err := os.CopyFS(folder, of); err != nil {
-			return nil, fmt.Errorf("pgbench's scripts cannot be laid out: %w", err)
-		}
+	if err := os.CopyFS(folder, scripts); err != nil {
+		return nil, fmt.Errorf("pgbench's scripts cannot be laid out: %w", err)
 	}
 	return &Pgbench{path: path, folder: folder, Version: strings.TrimSpace(string(version))}, nil
 }
@@ -103,7 +102,8 @@ func (p *Pgbench) opened(
 		limit = append(limit, "--rate", strconv.FormatFloat(perSecond/float64(r.Each), 'f', 3, 64), "--log")
 	}
 	if r.Settle > 0 { // a second more, because pgbench may print no line for its last
-		limit = []string{"--time", strconv.Itoa(int((r.Settle+d)/time.Second) + 1), "--progress", "1"}
+		limit[1] = strconv.Itoa(int((r.Settle+d)/time.Second) + 1)
+		limit = append(limit, "--progress", "1")
 	}
 	count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 	}
 	count.Operations *= r.Each
 	if open {
-		count.Latency, err = readTrips(logs)
+		count.Latency, err = readTrips(logs, r.Settle)
 	}
 	return count, err
 }
@@ -228,31 +228,43 @@ func settled(progress string, after time.Duration) (perSecond float64, err error
 	return executions / (last - from), nil
 }
 
-// readTrips reads the logs of a run. Each line has "client number microseconds …".
-func readTrips(folder string) (map[string]time.Duration, error) {
+// readTrips reads the logs of a run. Each line has "client number microseconds script seconds microseconds …", the last
+// two for the time of its end. It leaves out what ended within the time to settle.
+func readTrips(folder string, settle time.Duration) (map[string]time.Duration, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
 		return nil, err
 	}
-	trips := newTrips()
+	type trip struct{ took, at time.Duration } // at is since 1970
+	var trips []trip
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
 		for line := range bytes.Lines(content) {
-			fields := bytes.Fields(line)
-			if len(fields) < 3 {
-				return nil, fmt.Errorf("pgbench's log has the line %q; expected a time in its third field", line)
+			var took, seconds, micros int64
+			var other string
+			if _, err := fmt.Sscan(string(line), &other, &other, &took, &other, &seconds, &micros); err != nil {
+				return nil, fmt.Errorf("pgbench's log has the line %q: %w", line, err)
 			}
-			took, err := strconv.ParseInt(string(fields[2]), 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("pgbench's log: %w", err)
-			}
-			record(trips, time.Duration(took)*time.Microsecond)
+			trips = append(trips, trip{
+				time.Duration(took) * time.Microsecond,
+				time.Duration(seconds)*time.Second + time.Duration(micros)*time.Microsecond,
+			})
 		}
 	}
-	return latencyOf(trips), nil
+	first := time.Duration(math.MaxInt64)
+	for _, t := range trips {
+		first = min(first, t.at)
+	}
+	all := newTrips()
+	for _, t := range trips {
+		if t.at >= first+settle {
+			record(all, t.took)
+		}
+	}
+	return latencyOf(all), nil
 }
 
 // Copy makes turns of psql, each one COPY of so many rows. A script is a path in one of the script file systems.

@@ -48,20 +48,23 @@ func TestTheTimeInWhichARunSettlesIsNotInItsSpeed(t *testing.T) {
 func TestTheLogOfAnOpenLoopIsReadWhole(t *testing.T) {
 	folder := t.TempDir()
 	for name, lines := range map[string]string{
-		"trips.1": "0 1 100 0 1700000000 5 90\n1 1 300 0 1700000000 6 1\n", "trips.1.1": "2 1 200 0 1700000000 7 2\n",
+		"trips.1": "0 1 100 0 5 1\n1 1 300 0 6 1\n", "trips.1.1": "2 1 200 0 7 2\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := readTrips(folder); err != nil || got["p50"] != 200*time.Microsecond ||
+	if got, err := readTrips(folder, 0); err != nil || got["p50"] != 200*time.Microsecond ||
 		got["max"] != 300*time.Microsecond || got["mean"] != 200*time.Microsecond {
 		t.Errorf("%v, error %v", got, err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "trips.2"), []byte("0 1 skipped 0\n"), 0o600); err != nil {
+	if got, err := readTrips(folder, time.Second); err != nil || got["mean"] != 250*time.Microsecond {
+		t.Errorf("a second after the first: %v, error %v; expected those of 200 and 300 µs", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "trips.2"), []byte("0 1 skipped 0 1 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := readTrips(folder); err == nil {
+	if got, err := readTrips(folder, 0); err == nil {
 		t.Errorf("a line without a time is read as %v", got)
 	}
 }

@@ -21,9 +21,6 @@ type Machine struct {
 	Load float64 `json:"load,omitempty"`
 }
 
-// busy says that other processes left less than half of the processors.
-func (m Machine) busy() bool { return m.Load > float64(m.CPUs)/2 }
-
 var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
 
 // ThisMachine describes this machine, with "unknown" for what the system does not report.

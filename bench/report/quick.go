@@ -41,7 +41,7 @@ func (r *Report) WriteQuick(w io.Writer) error {
 	if slices.ContainsFunc(closed, func(f Figure) bool { return f.ServerCPU == nil }) {
 		wrap(&b, "–: not measured, because the server may be on another machine.")
 	}
-	if m := r.Machine; m.busy() {
+	if m := r.Machine; m.Load > float64(m.CPUs)/2 { // they left less than half
 		wrap(&b, fmt.Sprintf("Others kept this machine busy, which is in all figures: a load of %.1f on %s before.",
 			m.Load, trial.Counted(m.CPUs, "CPU")))
 	}

@@ -179,7 +179,7 @@ func (r *Report) markdown() string {
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
 	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"),
 		trial.Counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
-	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions, ": ", "; "), pairs(r.Settings, ": ", "; "))
+	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", Pairs(r.Versions, ": ", "; "), Pairs(r.Settings, ": ", "; "))
 	if r.Incomplete != "" {
 		fmt.Fprintf(&b, "**Incomplete:** %s.\n\n", r.Incomplete)
 	}
@@ -211,8 +211,8 @@ func (r *Report) markdown() string {
 	return b.String()
 }
 
-// pairs formats names and values, in the order of the names.
-func pairs(of map[string]string, is, next string) string {
+// Pairs formats names and values, in the order of the names.
+func Pairs(of map[string]string, is, next string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, name+is+of[name])

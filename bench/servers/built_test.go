@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"testing"
 )
 
@@ -25,17 +24,10 @@ func TestAProgramIsTiedToItsCommitItsVersionOrItsHash(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "program")
-	var built [2]string
-	for i, content := range []string{"one", "other"} {
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if built[i], err = Built(file); err != nil || !strings.HasPrefix(built[i], "program with SHA-256 ") {
-			t.Errorf("%q, error %v", built[i], err)
-		}
+	if err := os.WriteFile(file, []byte("one"), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if built[0] == built[1] || !strings.Contains(built[0], "7692c3ad3540bb80") {
-		t.Errorf("%q; expected the hash of each", built)
+	if of, err := Built(file); err != nil || of != "program with SHA-256 7692c3ad3540bb80…" {
+		t.Errorf("%q, error %v", of, err)
 	}
 }

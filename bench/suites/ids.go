@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pgflurry/bench/driver"
@@ -190,15 +191,25 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 			preparedWorkload)
 	}
 	for _, clients := range r.Clients {
+		warm := func(task, counts string) trial.Workload {
+			w := trial.With(task, clients, "client", counts)
+			switch {
+			case r.Quick: // in half a minute
+			case clients >= coldClients:
+				w.Settle = coldFor
+			case strings.Contains(task, report.OpenLoop): // a client's first draw holds up those behind it
+				w.Settle = time.Second
+			}
+			return w
+		}
 		closed := make(map[string]*float64) // throughput, by contender
 		at := func(task string, share float64) {
-			r.add(&p, trial.With(task, clients, "client", "IDs"), r.single(share), func(c contender,
-				server servers.Server,
-			) trial.Turn {
+			w := warm(task, "IDs")
+			r.add(&p, w, r.single(share), func(c contender, server servers.Server) trial.Turn {
 				if closed[c.name] == nil {
 					closed[c.name] = new(float64)
 				}
-				return r.drawing(c, server, clients, 1, driver.Pace{Share: share, Closed: closed[c.name]})
+				return r.drawing(c, server, w, 1, driver.Pace{Share: share, Closed: closed[c.name]})
 			})
 		}
 		if r.chosen(preparedWorkload) {
@@ -210,20 +221,23 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 			}
 		}
 		if r.chosen(simpleWorkload) {
-			r.pgbench(&p, trial.With(singleSimple, clients, "client", "IDs"), settled("simple", clients), usual)
+			r.pgbench(&p, warm(singleSimple, "IDs"), driver.PgbenchRun{Mode: "simple", Each: 1}, usual)
 		}
 		if r.chosen(pipelinedWorkload) {
-			r.add(&p, trial.With(pipelinedPrepared, clients, "client", "IDs"), pipelined,
-				func(c contender, server servers.Server) trial.Turn {
-					return r.drawing(c, server, clients, driver.PipelineLength, driver.Pace{})
-				})
+			w := warm(pipelinedPrepared, "IDs")
+			r.add(&p, w, pipelined, func(c contender, server servers.Server) trial.Turn {
+				return r.drawing(c, server, w, driver.PipelineLength, driver.Pace{})
+			})
 		}
-		if r.chosen(batchWorkload) {
+		if r.chosen(batchWorkload) && clients >= coldClients {
+			r.Say(fmt.Sprintf("%s, %d clients: that is more than the layout has, so calls wait until they are forwarded",
+				batchPrepared, clients))
+		} else if r.chosen(batchWorkload) {
 			r.pgbench(&p, trial.With(batchPrepared, clients, "client", "IDs"),
 				driver.PgbenchRun{Mode: "prepared", Each: 1000}, batch)
 		}
 		if r.chosen(insertWorkload) {
-			r.pgbench(&p, trial.With(inserted, clients, "client", "rows"), settled("prepared", clients), rows)
+			r.pgbench(&p, warm(inserted, "rows"), driver.PgbenchRun{Mode: "prepared", Each: 1}, rows)
 		}
 	}
 	if r.chosen(coldWorkload) {
@@ -240,15 +254,6 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 	return p, nil
 }
 
-// settled is a run of one operation at a time, in which cold sessions do not count.
-func settled(mode string, clients int) driver.PgbenchRun {
-	run := driver.PgbenchRun{Mode: mode, Each: 1}
-	if clients >= coldClients {
-		run.Settle = coldFor
-	}
-	return run
-}
-
 // single are the sources of single IDs. In an open loop they are those that users choose between first.
 func (r Rig) single(share float64) []contender {
 	if share == 0 || r.Quick {
@@ -258,20 +263,17 @@ func (r Rig) single(share float64) []contender {
 }
 
 // drawing makes turns of a source that gives so many IDs a round trip, by pgbench or by its own driver.
-func (r Rig) drawing(c contender, server servers.Server, clients int, each int64, pace driver.Pace) trial.Turn {
-	calls := driver.Calls{Clients: clients, Pace: pace}
+func (r Rig) drawing(c contender, server servers.Server, w trial.Workload, each int64, pace driver.Pace) trial.Turn {
+	calls := driver.Calls{Clients: w.Clients, Pace: pace}
 	switch c.from {
 	case fromRedis:
 		calls.Dial = driver.Incr(each > 1)
 	case fromMemory:
-		return driver.Leased(clients, pace, server.URL)
+		return driver.Leased(w.Clients, pace, server.URL)
 	default:
-		run := settled("prepared", clients)
-		run.Script, run.Clients, run.Each, run.Pace = c.script, clients, each, pace
-		if r.Quick {
-			run.Settle = 0
-		}
-		return r.Pgbench.Against(run, server.URL)
+		return r.Pgbench.Against(driver.PgbenchRun{
+			Script: c.script, Mode: "prepared", Clients: w.Clients, Each: each, Pace: pace, Settle: w.Settle,
+		}, server.URL)
 	}
 	return calls.Against(server.URL)
 }

@@ -43,32 +43,26 @@ func Summary(figures []report.Figure) string {
 // summary compares a subject with nextval by the ratios of speed and of processor time. The latter may not have been
 // measured.
 func summary(subject string, speed, cpu report.Spread) string {
-	var b strings.Builder
-	b.WriteString(strings.ToUpper(subject[:1]) + subject[1:])
-	switch m := speed.Median; {
-	case same(speed):
-		b.WriteString(" gave as many IDs a second as nextval, within the spread")
-	case m < 1:
-		fmt.Fprintf(&b, " gave %.2f of the IDs a second that nextval gave", m)
-	default:
-		fmt.Fprintf(&b, " gave %.2f times as many IDs a second as nextval", m)
-	}
-	switch m := cpu.Median; {
-	case cpu.N == 0:
-	case same(cpu):
-		b.WriteString(", each for the same processor time")
-	case m < 1:
-		fmt.Fprintf(&b, ", each for %.2f of the processor time", m)
-	default:
-		fmt.Fprintf(&b, ", each for %.2f times the processor time", m)
+	said := strings.ToUpper(subject[:1]) + subject[1:] + times(speed,
+		" gave as many IDs a second as nextval, within the spread",
+		" gave %.2f of the IDs a second that nextval gave", " gave %.2f times as many IDs a second as nextval")
+	if cpu.N > 0 {
+		said += times(cpu, ", each for the same processor time", ", each for %.2f of the processor time",
+			", each for %.2f times the processor time")
 	}
 	if speed.N == 1 {
-		b.WriteString(" (one round: a look, not a measurement).")
-	} else {
-		fmt.Fprintf(&b, " (%d rounds, quartiles %.2f – %.2f).", speed.N, speed.Low, speed.High)
+		return said + " (one round: a look, not a measurement)."
 	}
-	return b.String()
+	return said + fmt.Sprintf(" (%d rounds, quartiles %.2f – %.2f).", speed.N, speed.Low, speed.High)
 }
 
-// same says that a ratio may as well be 1: its quartiles are on both sides.
-func same(ratio report.Spread) bool { return ratio.N > 1 && ratio.Low <= 1 && ratio.High >= 1 }
+// times says a ratio. It may as well be 1 if its quartiles are on both sides.
+func times(ratio report.Spread, same, less, more string) string {
+	switch {
+	case ratio.N > 1 && ratio.Low <= 1 && ratio.High >= 1:
+		return same
+	case ratio.Median < 1:
+		return fmt.Sprintf(less, ratio.Median)
+	}
+	return fmt.Sprintf(more, ratio.Median)
+}

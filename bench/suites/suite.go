@@ -48,13 +48,10 @@ type Rig struct {
 	Say func(what string)
 }
 
+// Scripts are those of pgbench.
+//
 //go:embed pgbench/*.sql sources/*.sql
-var scripts embed.FS
-
-// NewPgbench finds pgbench in a folder of PostgreSQL's programs or on PATH. It writes the scripts into folder.
-func NewPgbench(ctx context.Context, binaries, folder string) (*driver.Pgbench, error) {
-	return driver.NewPgbench(ctx, binaries, folder, scripts)
-}
+var Scripts embed.FS
 
 // place is the server that a contender asks.
 type place int
@@ -129,7 +126,7 @@ func (r Rig) add(p *trial.Plan, w trial.Workload, all []contender, turn func(con
 func (r Rig) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun, all []contender) {
 	r.add(p, w, all, func(c contender, server servers.Server) trial.Turn {
 		run := run
-		run.Script, run.Clients = c.script, w.Clients
+		run.Script, run.Clients, run.Settle = c.script, w.Clients, w.Settle
 		return r.Pgbench.Against(run, server.URL)
 	})
 }

@@ -30,7 +30,7 @@ func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	pgbench, err := suites.NewPgbench(t.Context(), private.Binaries, folder)
+	pgbench, err := driver.NewPgbench(t.Context(), private.Binaries, folder, suites.Scripts)
 	if err != nil {
 		t.Fatal(err)
 	}

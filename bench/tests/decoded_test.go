@@ -9,7 +9,6 @@ import (
 	"github.com/sony/sonyflake"
 
 	"pgflurry/generator"
-	"pgflurry/migrations"
 )
 
 func TestAnIDOfBwmarrinIsDecodedExactly(t *testing.T) {
@@ -37,35 +36,20 @@ func TestAnIDOfBwmarrinIsDecodedExactly(t *testing.T) {
 	}
 }
 
-// likeSonyflake is the layout that reads the time of a Sonyflake.
-var likeSonyflake = migrations.Settings{
-	Layout: "39/0/12/12", Unit: 10 * time.Millisecond, Epoch: time.Date(2014, time.September, 1, 0, 0, 0, 0, time.UTC),
-}
-
-const machine = 0xABCD
-
-// sonyflakes are IDs of the library, of more than one tick.
-func sonyflakes(t *testing.T) (ids []uint64) {
-	t.Helper()
+// docs/from-another-generator.md says what of a Sonyflake can be read, and how the rest is.
+func TestOfASonyflakeTheTimeIsRightAndTheRestIsReadAsThePageSays(t *testing.T) {
+	const machine = 0xABCD
+	layout, err := generator.ParseLayout("39/0/12/12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout.Epoch, layout.Unit = time.Date(2014, time.September, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond
 	old := sonyflake.NewSonyflake(sonyflake.Settings{MachineID: func() (uint16, error) { return machine, nil }})
-	for range 300 {
+	for range 300 { // more than one tick
 		id, err := old.NextID()
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// docs/from-another-generator.md says what of a Sonyflake can be read, and how the rest is.
-func TestOfASonyflakeTheTimeIsRightAndTheRestIsReadAsThePageSays(t *testing.T) {
-	layout, err := generator.ParseLayout(likeSonyflake.Layout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout.Epoch, layout.Unit = likeSonyflake.Epoch, likeSonyflake.Unit
-	for _, id := range sonyflakes(t) {
 		parts, err := layout.Decode(int64(id))
 		if err != nil {
 			t.Fatal(err)

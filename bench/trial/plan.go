@@ -39,8 +39,14 @@ func (p *Plan) WatchProcess(contender, role string, pid int) {
 }
 
 // Estimate is roughly how long the plan takes.
-func (p Plan) Estimate() time.Duration {
-	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
+func (p Plan) Estimate() (all time.Duration) {
+	for _, t := range p.Trials {
+		if p.WarmUp > 0 {
+			all += p.WarmUp + t.Workload.Settle
+		}
+		all += time.Duration(p.Rounds) * (p.Duration + t.Workload.Settle)
+	}
+	return all
 }
 
 // Run runs the plan. It returns the samples so far with an error if ctx ends or no trial is left. If Failed is nil, one
@@ -64,14 +70,14 @@ func Run(ctx context.Context, p Plan) ([]Sample, error) {
 		}
 		for _, trial := range shuffled(order, p.Trials) {
 			if failed[trial.name()] {
-				behind += d
+				behind += d + trial.Workload.Settle
 				continue
 			}
 			if p.Progress != nil {
 				p.Progress(behind, round)
 			}
 			sample, err := p.take(ctx, trial, d)
-			behind += d
+			behind += d + trial.Workload.Settle
 			switch {
 			case err == nil && round > 0:
 				sample.Round = round

@@ -96,6 +96,7 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 	var ran, reported []string
 	p := scripted(&ran, 2, 2)
 	p.Rounds, p.WarmUp = 4, time.Second
+	p.Trials[0].Workload.Settle = time.Second
 	turns := 0
 	whole := p.Trials[1].Run
 	p.Trials[1].Run = func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
@@ -121,7 +122,7 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 		t.Errorf("samples %v, %d turns of 0B; expected 4 of each but 1 of 0B, which is not tried after it failed",
 			count, turns)
 	}
-	if last+p.Duration != p.Estimate() || p.Estimate() != 20*time.Second {
+	if last+p.Duration != p.Estimate() || p.Estimate() != 25*time.Second {
 		t.Errorf("before the last turn %v were behind, of %v; expected the turns that are left out to count",
 			last, p.Estimate())
 	}

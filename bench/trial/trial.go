@@ -48,10 +48,11 @@ type Turn func(ctx context.Context, d time.Duration, measure Measure) (Count, er
 
 // Workload is work that every contender does in the same way.
 type Workload struct {
-	Name    string // unique within a plan: "SELECT 1, simple, 16 clients"
-	Task    string // the name without the number of clients
-	Clients int    // 0: not applicable
-	Counts  string // name of an operation, plural: "statements"
+	Name    string        // unique within a plan: "SELECT 1, simple, 16 clients"
+	Task    string        // the name without the number of clients
+	Clients int           // 0: not applicable
+	Counts  string        // name of an operation, plural: "statements"
+	Settle  time.Duration // at the begin of each turn, and in no figure of speed
 }
 
 // With is a workload with that many clients; unit is "client" or "goroutine".

@@ -36,10 +36,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(misuse)
-	root.AddCommand(newProxy())
-	root.AddCommand(newRun())
-	root.AddCommand(newInsert())
-	root.AddCommand(newInprocess())
+	root.AddCommand(newRun(), newProxy(), newInsert(), newInprocess())
 	return root
 }
 
@@ -52,11 +49,8 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
+	if len(args) == 0 {
 		return nil
-	case cmd.HasSubCommands():
-		return misuse(cmd, fmt.Errorf("%q is no command of %q", args[0], cmd.CommandPath()))
 	}
-	return misuse(cmd, fmt.Errorf("%q takes no arguments, but was given %q", cmd.CommandPath(), args[0]))
+	return misuse(cmd, fmt.Errorf("%q has no command and no argument %q", cmd.CommandPath(), args[0]))
 }

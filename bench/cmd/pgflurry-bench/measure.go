@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/bench/driver"
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/bench/suites"
@@ -97,13 +97,6 @@ func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err err
 		if err := os.MkdirAll(m.out, 0o755); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
-		tried, err := os.MkdirTemp(m.out, ".tried-")
-		if err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
-		if err := os.Remove(tried); err != nil {
-			return err
-		}
 	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
 	if err != nil {
@@ -146,22 +139,19 @@ func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err err
 
 // head is the report before the first turn.
 func (m *measurement) head() *report.Report {
-	var command strings.Builder
-	for _, part := range []string{m.rig.Options(), flag("workloads", m.rig.Workloads), flag("sources", m.rig.Sources)} {
-		command.WriteString(part)
-	}
+	command := m.rig.Options() + flag("workloads", m.rig.Workloads) + flag("sources", m.rig.Sources)
 	if m.rig.Quick {
-		command.WriteString(" --quick")
+		command += " --quick"
 	}
 	if m.rig.Rows > 0 {
-		fmt.Fprintf(&command, " --rows %d", m.rig.Rows)
+		command += fmt.Sprintf(" --rows %d", m.rig.Rows)
 	}
 	return &report.Report{
 		Title: m.suite.Title, Began: time.Now(), Machine: report.ThisMachine(), Quick: m.rig.Quick,
 		Versions: report.Modules(m.suite.Drivers...),
 		Settings: map[string]string{"a turn": fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)},
 		Command: fmt.Sprintf("pgflurry-bench %s%s%s --duration %v --warm-up %v --rounds %d --seed %d", m.name(),
-			&command, flag("clients", m.rig.Clients), m.duration, m.warmUp, m.rounds, m.seed),
+			command, flag("clients", m.rig.Clients), m.duration, m.warmUp, m.rounds, m.seed),
 	}
 }
 
@@ -229,7 +219,7 @@ func (m *measurement) start(ctx context.Context, folder string, r *report.Report
 			r.Settings[name] = server.Setting
 		}
 	}
-	m.rig.Pgbench, err = suites.NewPgbench(ctx, m.rig.Binaries, folder)
+	m.rig.Pgbench, err = driver.NewPgbench(ctx, m.rig.Binaries, folder, suites.Scripts)
 	if err == nil {
 		r.Versions["pgbench"] = m.rig.Pgbench.Version
 	}
@@ -284,16 +274,12 @@ func (m *measurement) measure(ctx context.Context, p trial.Plan, r *report.Repor
 
 // announce describes the measurement before it begins.
 func announce(out io.Writer, r *report.Report, p trial.Plan) {
-	if !r.Quick {
-		fmt.Fprintln(out, r.Command)
-	}
-	fmt.Fprintf(out, "%s, %s, %s\n", r.Machine.Processor, trial.Counted(r.Machine.CPUs, "CPU"), r.Machine.System)
-	for _, of := range []map[string]string{r.Versions, r.Settings} {
-		for _, what := range slices.Sorted(maps.Keys(of)) {
-			if !r.Quick {
-				fmt.Fprintf(out, "%s: %s\n", what, of[what])
-			}
-		}
+	machine := fmt.Sprintf("%s, %s, %s", r.Machine.Processor, trial.Counted(r.Machine.CPUs, "CPU"), r.Machine.System)
+	if r.Quick {
+		fmt.Fprintln(out, machine)
+	} else {
+		fmt.Fprintf(out, "%s\n%s\n%s\n%s\n", r.Command, machine, report.Pairs(r.Versions, ": ", "\n"),
+			report.Pairs(r.Settings, ": ", "\n"))
 	}
 	for _, what := range r.NotRun {
 		fmt.Fprintln(out, "not run:", what)
