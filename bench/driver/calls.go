@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"time"
 
@@ -49,6 +50,9 @@ func (c Calls) Against(target string) trial.Turn {
 		starts := &schedule{perSecond: perSecond, sleep: c.sleep}
 		if c.sleep == nil {
 			starts.sleep = sleep
+		}
+		if perSecond > 0 { // who sleeps may keep a P for a while, and nobody else shall wait for it
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Clients + runtime.NumCPU()))
 		}
 		count, err := measure(func() (trial.Count, error) { return together(ctx, calls, d, starts) })
 		c.Pace.keep(count)
