@@ -230,7 +230,7 @@ func planIDs(r Rig) (p trial.Plan, err error) {
 			})
 		}
 		if r.chosen(batchWorkload) && clients >= coldClients {
-			r.Say(fmt.Sprintf("%s, %d clients: that is more than the layout has, so calls wait until they are forwarded",
+			r.Say(fmt.Sprintf("%s, %d clients: that is more than the layout has, so calls are forwarded",
 				batchPrepared, clients))
 		} else if r.chosen(batchWorkload) {
 			r.pgbench(&p, trial.With(batchPrepared, clients, "client", "IDs"),

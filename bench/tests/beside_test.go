@@ -88,8 +88,8 @@ func TestNoIDComesTwiceWhileAnOldGeneratorAndPgflurryFillOneTable(t *testing.T) 
 				Layout: o.layout, Epoch: time.UnixMilli(o.epoch),
 				Foreign: &namespace.Ranges{{}, {Lowest: o.number, Highest: o.number}},
 			})
-			server.Exec(t, url, `CREATE TABLE item (id bigint PRIMARY KEY DEFAULT next_snowflake(), source text NOT NULL,
-				worker integer NOT NULL)`)
+			server.Exec(t, url, `CREATE TABLE item (
+				id bigint PRIMARY KEY DEFAULT next_snowflake(), source text NOT NULL, worker integer NOT NULL)`)
 			through := program.Serve(t, url, "beside", "--id-database", "ids", "--id-auth", "trust")
 			conn, filler := server.Connect(t, url), server.Connect(t, url)
 			// A new function is a second ahead of the clock, where the others are not.

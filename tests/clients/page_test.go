@@ -25,14 +25,14 @@ const (
 
 // The columns of the page's tables. Two of the first are those of more deeds than one.
 const (
-	theRest    = "the rest"
-	idDatabase = "ID database"
+	theRest  = "the rest"
+	idColumn = "ID database"
 )
 
 var (
 	driverColumns = []string{
 		"driver", "version", "plain", "prepared", "batch", "mixed batch", "pool", "4 × 1,000", "DEFAULT", theRest,
-		idDatabase, "code", "remarks",
+		idColumn, "code", "remarks",
 	}
 	sentColumns = []string{"driver", "what it sends when it connects and draws"}
 )
@@ -93,7 +93,7 @@ func bareRowOf(t *testing.T, d driver, there []deeds.Line) cells {
 			lacks = append(lacks, titles[l.Deed])
 		}
 	}
-	return cells{idDatabase: allBut(lacks)}
+	return cells{idColumn: allBut(lacks)}
 }
 
 func allBut(lacks []string) string {

@@ -17,8 +17,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The costs that docs/operations.md gives for the statements of a lease: make measure-scale. Each benchmark has a server of
-// its own, which makes every commit durable. It uses one open connection unless it says otherwise.
+// The costs that docs/operations.md gives for the statements of a lease: make measure-scale. Each benchmark has a
+// server of its own, which makes every commit durable. It uses one open connection unless it says otherwise.
 
 // On worker tables of each size: with all workers never used, all used and released, all held.
 func BenchmarkAnAcquisition(b *testing.B) {

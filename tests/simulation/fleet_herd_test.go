@@ -15,9 +15,9 @@ var unlimited = fleetSettings{capacity: capacity{trip: 2 * time.Millisecond}}
 // server shared it with other work, so the times are upper bounds. "make measure-scale" measures them:
 //
 //   - Renewals a second over 1, 8 and 64 connections were 467, 854 and 1,020: 2 ms of processor each.
-//   - An acquisition took 2.2 ms with 1,008 workers, all unused or all released, and 1.8 ms with none free. With 8,176 it
-//     took 10.5, 11.2 and 3.6 ms, with 65,520 it took 87, 75 and 16 ms. The formula gives 12.2, 12.2 and 3.5 ms, and
-//     83, 83 and 18 ms.
+//   - An acquisition took 2.2 ms with 1,008 workers, all unused or all released, and 1.8 ms with none free. With 8,176
+//     it took 10.5, 11.2 and 3.6 ms, with 65,520 it took 87, 75 and 16 ms. The formula gives 12.2, 12.2 and 3.5 ms,
+//     and 83, 83 and 18 ms.
 //   - To connect and leave took 3.1 ms of processor time (commit 1a0f4558fc85). The round trip is assumed.
 var measured = capacity{
 	cores: 2, trip: 2 * time.Millisecond, login: 3 * time.Millisecond, renew: 2 * time.Millisecond,

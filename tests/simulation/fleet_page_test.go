@@ -68,7 +68,8 @@ func TestAFleetTakesAsManyWorkersAsThePagePlans(t *testing.T) {
 		for window, planned := range map[time.Duration]int{time.Minute: c.planned.minute, time.Hour: c.planned.hour} {
 			inFleet(t, fleetSettings{capacity: unlimited.capacity, window: window, workerBits: 12}, func(f *fleet) {
 				if took := f.needed(c, proxies); took > planned || took < planned*9/10 {
-					t.Errorf("%s, with a window of %v: %d workers, by docs/operations.md %d", c.name, window, took, planned)
+					t.Errorf("%s, with a window of %v: %d workers, by docs/operations.md %d", c.name, window, took,
+						planned)
 				}
 			})
 		}

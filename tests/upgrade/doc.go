@@ -1,4 +1,4 @@
-// Package upgrade proves "Upgrades" of docs/operations.md: the program of the last release and this program work together.
+// Package upgrade proves "Upgrades" of docs/operations.md: the last release and this program work together.
 //
 //	16 clients, each of three hosts ──▶ proxy a ─┐
 //	                                 ─▶ proxy b ─┼──▶ PostgreSQL, migrated by the old program, then by the new one

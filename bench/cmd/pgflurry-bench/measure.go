@@ -47,7 +47,7 @@ func (m *measurement) command(cmd *cobra.Command, check func() error) *cobra.Com
 	if len(m.suite.Workloads) > 1 {
 		f.StringSliceVar(&m.rig.Workloads, "workloads", m.suite.Workloads, "what to run")
 	}
-	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
+	f.IntVar(&m.rounds, "rounds", 5, "how often each contender has its turn at each workload")
 	f.DurationVar(&m.duration, "duration", m.turn, fmt.Sprintf("how long a turn takes, in multiples of %v", m.step))
 	f.DurationVar(&m.warmUp, "warm-up", m.warmUp,
 		"how long a turn takes in the warm-up round, which does not count, in the same multiples; 0 for none")
