@@ -1,6 +1,6 @@
 package report
 
-// Contenders that serve as a base, for columns of a table and between two runs.
+// Contenders that serve as a base for ratios.
 const (
 	Direct    = "direct" // PostgreSQL, with nothing in front
 	PgBouncer = "PgBouncer"

@@ -137,8 +137,7 @@ func (p *Private) startIDDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// fsyncs is how many writes Fsync times.
-const fsyncs = 100
+const fsyncs = 100 // writes that Fsync times
 
 // Fsync is the median time in which a page that is written in the servers' folder reaches the disk. A draw that waits
 // for the disk takes at least that long.

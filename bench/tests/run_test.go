@@ -1,19 +1,13 @@
 package tests
 
 import (
-	_ "embed" // the SQL
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/bench/report"
 	"pgflurry/bench/trial"
 )
-
-//go:embed sql/schema_is_left.sql
-var schemaIsLeftSQL string
 
 func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 	t.Parallel()
@@ -57,17 +51,3 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 
 // required are the variables that make a missing program a failure.
 var required = map[string]string{"Redis INCR": "PGFLURRY_TEST_REDIS", "nextval, PgBouncer": "PGFLURRY_TEST_POOLER"}
-
-// leavesNoSchema fails if the benchmark's schema is in a database.
-func leavesNoSchema(t *testing.T, direct string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	left := true
-	if err := conn.QueryRow(t.Context(), schemaIsLeftSQL).Scan(&left); err != nil || left {
-		t.Errorf("the schema pgflurry_bench is left: %v (error %v)", left, err)
-	}
-}

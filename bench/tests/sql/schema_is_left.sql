@@ -1,1 +1,0 @@
-SELECT to_regnamespace('pgflurry_bench') IS NOT NULL;
