@@ -170,17 +170,18 @@ func whatItIs(state migrations.State) string {
 // toDo says what the operator has to do, in whole sentences.
 func toDo(state migrations.State) (all []string) {
 	n := state.Namespace
-	if state.Pending() {
-		all = append(all, "Run: pgflurry migrate up --database URL. It adds what is missing, and mends what differs.")
-	}
 	if len(state.LockTables) > 0 {
 		all = append(all, "As the owner of schema pgflurry drop what is no view, and make it anew: "+
 			"CREATE VIEW pgflurry.NAME AS SELECT 1 AS x")
 	}
 	switch {
 	case n == nil:
-		return all
-	case state.Copied != "":
+		return append(all, "For an ID space of its own run: pgflurry migrate up --database URL. To share that of "+
+			"another database, run: pgflurry namespace join --database URL --home HOME")
+	case state.Pending():
+		all = append(all, "Run: pgflurry migrate up --database URL. It adds what is missing, and mends what differs.")
+	}
+	if state.Copied != "" {
 		return append(all, "Say what it shall be: \"pgflurry migrate up\" prints the commands that fit it.")
 	}
 	if len(state.Joined) > 0 && state.JoinsClosed {
@@ -208,7 +209,7 @@ func printState(w io.Writer, state migrations.State, url string) error {
 		lines = append(lines, "to do: "+session.InCommands(sentence, url))
 	}
 	if len(lines) == 1 && state.InPlace() {
-		lines = append(lines, "Nothing is to do.")
+		lines = append(lines, "pgflurry is in place there, and nothing is left to do.")
 	}
 	if err := printLines(w, append(lines, "")); err != nil {
 		return err

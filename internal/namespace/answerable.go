@@ -160,8 +160,8 @@ func (m resolved) why(database string) string {
 			"PostgreSQL decides who may call it, until GRANT EXECUTE ON FUNCTION public.next_snowflake(), "+
 			"public.next_snowflakes(bigint) TO PUBLIC", m.Name, database)
 	case !m.Everybody:
-		return fmt.Sprintf("EXECUTE on %s() was revoked from PUBLIC in database %q: PostgreSQL decides who may call it",
-			m.Name, database)
+		return fmt.Sprintf("PUBLIC lacks EXECUTE on %s.%s(), or USAGE on its schema, in database %q: "+
+			"PostgreSQL decides who may call it", m.Schema, m.Name, database)
 	case m.Elsewhere != "":
 		return fmt.Sprintf("in database %q the name %s can mean %s: calls that name no schema are forwarded",
 			database, m.Name, m.Elsewhere)
