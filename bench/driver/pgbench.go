@@ -147,10 +147,13 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 	if err != nil {
 		return trial.Count{}, fmt.Errorf("pgbench, %s, %s: %w", r.Script, r.Mode, err)
 	}
-	count.Operations *= r.Each
 	if open {
 		count.Latency, err = readTrips(logs, r.Settle)
+	} else if r.Leave == 0 { // in a closed loop every client always waits
+		mean := time.Duration(r.Clients) * count.Elapsed / time.Duration(count.Operations)
+		count.Latency = map[string]time.Duration{"mean": mean}
 	}
+	count.Operations *= r.Each
 	return count, err
 }
 
@@ -171,9 +174,7 @@ var (
 	transactionsLine = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
 	failedLine       = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
 	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
-	// of a closed loop, and of clients that connect each time
-	meanLine     = regexp.MustCompile(`(?m)^latency average = ([0-9.]+) ms`)
-	progressLine = regexp.MustCompile(`(?m)^progress: ([0-9.]+) s, ([0-9.]+) tps`)
+	progressLine     = regexp.MustCompile(`(?m)^progress: ([0-9.]+) s, ([0-9.]+) tps`)
 )
 
 // readPgbench parses executions and time from the output of pgbench 14 or newer. The time is that of the speed after
@@ -197,13 +198,7 @@ func readPgbench(out, progress string, settle time.Duration) (trial.Count, error
 	if n == 0 || perSecond == 0 {
 		return trial.Count{}, trial.ErrNothingDone
 	}
-	count := trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}
-	if mean := meanLine.FindStringSubmatch(out); mean != nil {
-		took, err := time.ParseDuration(mean[1] + "ms")
-		count.Latency = map[string]time.Duration{"mean": took}
-		return count, err
-	}
-	return count, nil
+	return trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
 }
 
 // settled is the mean speed after so much time.

@@ -19,8 +19,7 @@ tps = 1500.0 (without initial connection time)
 
 func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
 	c, err := readPgbench(pgbenchSaid, "", 0)
-	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second ||
-		c.Latency["mean"] != 66*time.Microsecond {
+	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second {
 		t.Errorf("%+v, error %v; expected 3000 in 2s", c, err)
 	}
 	for from, to := range map[string]string{
