@@ -256,7 +256,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 	}{
 		"EXECUTE was revoked": {
 			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segment(text) FROM PUBLIC",
-			short, "revoked from PUBLIC", false,
+			short, "PUBLIC lacks EXECUTE on ", false,
 		},
 		"another one beside ours": {
 			"CREATE FUNCTION pgflurry.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
@@ -281,7 +281,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 			short, "CALL pgflurry.grant_lease('cannot_reserve')", false,
 		},
 		"pgflurry cannot be reached": {
-			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC",
+			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "PUBLIC lacks EXECUTE on ",
 			false,
 		},
 	} {
