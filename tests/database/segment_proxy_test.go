@@ -256,7 +256,7 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 	}{
 		"EXECUTE was revoked": {
 			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segment(text) FROM PUBLIC",
-			short, "PUBLIC lacks EXECUTE on ", false,
+			short, "PUBLIC lacks EXECUTE", false,
 		},
 		"another one beside ours": {
 			"CREATE FUNCTION pgflurry.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
@@ -281,8 +281,8 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 			short, "CALL pgflurry.grant_lease('cannot_reserve')", false,
 		},
 		"pgflurry cannot be reached": {
-			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "PUBLIC lacks EXECUTE on ",
-			false,
+			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')",
+			"PUBLIC lacks EXECUTE", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
