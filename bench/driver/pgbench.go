@@ -96,13 +96,15 @@ func (p *Pgbench) opened(
 	if err != nil {
 		return trial.Count{}, err
 	}
-	limit := []string{"--time", strconv.Itoa(int((r.Settle + d) / time.Second))}
+	if r.Settle > 0 {
+		d += r.Settle + time.Second // one more, because pgbench may print no line for its last
+	}
+	limit := []string{"--time", strconv.Itoa(int(d / time.Second))}
 	if perSecond > 0 {
 		// pgbench counts executions, begins them by a Poisson process, and writes their time from the intended start
 		limit = append(limit, "--rate", strconv.FormatFloat(perSecond/float64(r.Each), 'f', 3, 64), "--log")
 	}
-	if r.Settle > 0 { // a second more, because pgbench may print no line for its last
-		limit[1] = strconv.Itoa(int((r.Settle+d)/time.Second) + 1)
+	if r.Settle > 0 {
 		limit = append(limit, "--progress", "1")
 	}
 	count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, limit...) })
@@ -143,15 +145,12 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 	if err != nil {
 		return trial.Count{}, err
 	}
-	count, err := readPgbench(out, complaints, r.Settle)
+	count, err := readPgbench(out, complaints, r)
 	if err != nil {
 		return trial.Count{}, fmt.Errorf("pgbench, %s, %s: %w", r.Script, r.Mode, err)
 	}
 	if open {
 		count.Latency, err = readTrips(logs, r.Settle)
-	} else if r.Leave == 0 { // in a closed loop every client always waits
-		mean := time.Duration(r.Clients) * count.Elapsed / time.Duration(count.Operations)
-		count.Latency = map[string]time.Duration{"mean": mean}
 	}
 	count.Operations *= r.Each
 	return count, err
@@ -178,8 +177,9 @@ var (
 )
 
 // readPgbench parses executions and time from the output of pgbench 14 or newer. The time is that of the speed after
-// the run has settled, which the lines of progress have.
-func readPgbench(out, progress string, settle time.Duration) (trial.Count, error) {
+// the run has settled, which the lines of progress have. Clients that stay always wait, which gives the mean of a closed
+// loop: pgbench's own has the time to settle in it.
+func readPgbench(out, progress string, r PgbenchRun) (trial.Count, error) {
 	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
 	if transactions == nil || tps == nil {
 		return trial.Count{}, fmt.Errorf("pgbench's result is not understood: %q", out)
@@ -189,8 +189,8 @@ func readPgbench(out, progress string, settle time.Duration) (trial.Count, error
 	}
 	n, err := strconv.ParseInt(transactions[1], 10, 64)
 	perSecond, err2 := strconv.ParseFloat(tps[1], 64)
-	if settle > 0 {
-		perSecond, err2 = settled(progress, settle)
+	if r.Settle > 0 {
+		perSecond, err2 = settled(progress, r.Settle)
 	}
 	if err := errors.Join(err, err2); err != nil {
 		return trial.Count{}, err
@@ -198,7 +198,12 @@ func readPgbench(out, progress string, settle time.Duration) (trial.Count, error
 	if n == 0 || perSecond == 0 {
 		return trial.Count{}, trial.ErrNothingDone
 	}
-	return trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
+	count := trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}
+	if r.Leave == 0 {
+		mean := time.Duration(r.Clients) * count.Elapsed / time.Duration(n)
+		count.Latency = map[string]time.Duration{"mean": mean}
+	}
+	return count, nil
 }
 
 // settled is the mean speed after so much time.

@@ -18,15 +18,16 @@ tps = 1500.0 (without initial connection time)
 `
 
 func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
-	c, err := readPgbench(pgbenchSaid, "", 0)
-	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second {
+	c, err := readPgbench(pgbenchSaid, "", PgbenchRun{Clients: 3})
+	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second ||
+		c.Latency["mean"] != 2*time.Millisecond {
 		t.Errorf("%+v, error %v; expected 3000 in 2s", c, err)
 	}
 	for from, to := range map[string]string{
 		"failed transactions: 0": "failed transactions: 3", "processed: 3000": "processed: 0", "tps": "TPS",
 		"without": "with",
 	} {
-		if c, err := readPgbench(strings.Replace(pgbenchSaid, from, to, 1), "", 0); err == nil {
+		if c, err := readPgbench(strings.Replace(pgbenchSaid, from, to, 1), "", PgbenchRun{}); err == nil {
 			t.Errorf("with %q it was read as %+v", to, c)
 		}
 	}
@@ -35,11 +36,12 @@ func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
 func TestTheTimeInWhichARunSettlesIsNotInItsSpeed(t *testing.T) {
 	const progress = "progress: 1.0 s, 10.0 tps, lat 1 ms\nprogress: 2.0 s, 20.0 tps\n" +
 		"progress: 3.0 s, 1000.0 tps\nprogress: 5.0 s, 4000.0 tps\n"
-	c, err := readPgbench(pgbenchSaid, progress, 2*time.Second)
-	if err != nil || c.Operations != 3000 || c.Elapsed != time.Second {
+	c, err := readPgbench(pgbenchSaid, progress, PgbenchRun{Clients: 3, Settle: 2 * time.Second})
+	if err != nil || c.Operations != 3000 || c.Elapsed != time.Second ||
+		c.Latency["mean"] != time.Millisecond {
 		t.Errorf("%+v, error %v; expected 3000 a second, the mean of the three seconds after the second", c, err)
 	}
-	if c, err := readPgbench(pgbenchSaid, progress, 5*time.Second); err == nil {
+	if c, err := readPgbench(pgbenchSaid, progress, PgbenchRun{Settle: 5 * time.Second}); err == nil {
 		t.Errorf("without a line after it: %+v", c)
 	}
 }

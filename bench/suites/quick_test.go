@@ -1,10 +1,12 @@
 package suites
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
 )
 
 func TestTheSummaryOfAQuickLookSaysNoMoreThanTheRounds(t *testing.T) {
@@ -51,5 +53,24 @@ func TestTheSummaryOfAQuickLookSaysNoMoreThanTheRounds(t *testing.T) {
 	more.Workload = "w of more clients"
 	if got := Summary([]report.Figure{figure(proxied, []float64{2}, nil), more}); !strings.Contains(got, "7.00") {
 		t.Errorf("of two numbers of clients it takes the first: %s", got)
+	}
+}
+
+func TestAQuickLookHasASourceOfEachServerThatIsGiven(t *testing.T) {
+	on := func(url string) servers.Server { return servers.Server{URL: url} }
+	for _, c := range []struct {
+		given servers.Servers
+		want  []string
+	}{
+		{servers.Servers{}, []string{"snowflake-proxy", "snowflake-function", "nextval", "uuidv7", "redis-incr"}},
+		{servers.Servers{Postgres: on("p")}, []string{"snowflake-function", "nextval", "uuidv7"}},
+		{
+			servers.Servers{Postgres: on("p"), IDDatabase: on("i"), Pooler: on("b")},
+			[]string{"snowflake-function", "nextval", "uuidv7", "snowflake-id-database", "nextval-pgbouncer"},
+		},
+	} {
+		if got := QuickSources(c.given); !slices.Equal(got, c.want) {
+			t.Errorf("%+v has %v; expected %v", c.given, got, c.want)
+		}
 	}
 }

@@ -101,7 +101,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	measuresAtAQuickLook(t, flags)
+	measuresAtAQuickLook(t, given, flags)
 	for _, what := range things(t, given) {
 		if at, found := slices.BinarySearch(before, what); found {
 			before = slices.Delete(before, at, at+1)
@@ -134,7 +134,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 }
 
 // measuresAtAQuickLook checks a quick look at given servers: every figure except processor time.
-func measuresAtAQuickLook(t *testing.T, flags []string) {
+func measuresAtAQuickLook(t *testing.T, given servers.Servers, flags []string) {
 	t.Helper()
 	look := exec.Command(binary,
 		append([]string{"run", "--quick", "--rounds", "1", "--duration", "1s", "--warm-up", "0"}, flags...)...)
@@ -142,6 +142,13 @@ func measuresAtAQuickLook(t *testing.T, flags []string) {
 	wanted := []string{
 		"\nnextval ", "\nnext_snowflake, proxy ", "\nnext_snowflake, ID database ", "may be on another machine",
 		"one round: a look, not a measurement",
+	}
+	for name, of := range map[string]servers.Server{
+		report.Redis: given.Redis, "nextval, PgBouncer": given.Pooler,
+	} {
+		if of.URL != "" {
+			wanted = append(wanted, "\n"+name)
+		}
 	}
 	words := strings.Join(strings.Fields(said), " ")
 	for _, want := range wanted {

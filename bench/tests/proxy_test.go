@@ -117,7 +117,7 @@ func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"proxy --warm-up -1s":             "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
 		"proxy --clients 16,1,16": "has 16 twice", "run --workloads cold,bulk,cold": `has cold twice`,
 		"run --sources nextval,nextval":     `has nextval twice`,
-		"proxy --pgflurry /no/such/program": "/no/such/program", "inprocess --seed x": "--seed",
+		"proxy --pgflurry /no/such/program": "/no/such/program",
 	} {
 		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "starting") {

@@ -71,14 +71,26 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 			t.Errorf("%s: processors busy was not measured", f.Contender)
 		}
 	}
-	if len(r.Verdicts) != 2*2+2*5+2 {
-		t.Errorf("%d verdicts", len(r.Verdicts))
+	for _, claim := range []string{
+		"a call, 1 goroutine: processor time of `Next`, in readings of the clock",
+		"a call, 1 goroutine: `NextN`, millions of IDs a second",
+		"a call, 2 goroutines: throughput of `Next` to that of xid",
+		"at the layout's limit, 2 goroutines: processors busy",
+		"at the layout's limit, 1 goroutine: share of the layout's 4,096 IDs a tick",
+	} {
+		if !slices.ContainsFunc(r.Verdicts, func(v report.Verdict) bool { return v.Claim == claim }) {
+			t.Errorf("no verdict on %q", claim)
+		}
 	}
-	if text := out.String(); !strings.Contains(text, "seed 7") || !strings.Contains(text, "processors busy") {
-		t.Errorf("the terminal lacks the seed or a column:\n%s", text)
+	for _, want := range []string{"cpu to one reading of the clock", "seed 7", "processors busy"} {
+		if !strings.Contains(strings.ToLower(out.String()), want) {
+			t.Errorf("the terminal lacks %q:\n%s", want, out.String())
+		}
 	}
-	if _, err := os.Stat(filepath.Join(folder, "throughput-a-call-1-goroutine.svg")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"results.md", "throughput-a-call-1-goroutine.svg"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -112,7 +124,19 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestWhatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured(t *testing.T) {
+func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
+	for flag, bad := range map[string]string{
+		"--clients": "1,0", "--rounds": "0", "--duration": "0s", "--warm-up": "-1s", "--seed": "x",
+	} {
+		folder := filepath.Join(t.TempDir(), "out")
+		err := runCommand(t.Context(), []string{flag, bad, "--out", folder}, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), strings.TrimLeft(flag, "-")) {
+			t.Errorf("%s %s: %v", flag, bad, err)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s %s: the folder was made", flag, bad)
+		}
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

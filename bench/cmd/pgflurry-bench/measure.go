@@ -97,6 +97,13 @@ func (m *measurement) run(ctx context.Context, out, progress io.Writer) (err err
 		if err := os.MkdirAll(m.out, 0o755); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
+		tried, err := os.MkdirTemp(m.out, ".tried-")
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		if err := os.Remove(tried); err != nil {
+			return err
+		}
 	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
 	if err != nil {
