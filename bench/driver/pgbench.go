@@ -177,8 +177,8 @@ var (
 )
 
 // readPgbench parses executions and time from the output of pgbench 14 or newer. The time is that of the speed after
-// the run has settled, which the lines of progress have. Clients that stay always wait, which gives the mean of a closed
-// loop: pgbench's own has the time to settle in it.
+// the run has settled, which the lines of progress have. Clients that stay always wait, which gives the mean of a
+// closed loop: pgbench's own has the time to settle in it.
 func readPgbench(out, progress string, r PgbenchRun) (trial.Count, error) {
 	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
 	if transactions == nil || tps == nil {
